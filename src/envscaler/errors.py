@@ -1,0 +1,73 @@
+"""The exception tree, with an exit code for each branch.
+
+    EnvscalerError                 1   anything envscaler refuses or fails at
+    ├── UsageError                 2   the command line or an argument of a public function is wrong
+    ├── SpecError                  3   a spec does not pass `envscaler check`; carries the diagnostics
+    ├── StateError                 4   a state handed to an environment breaks its types, references or rules
+    ├── ToolCallError              1   the value of a failed tool call was asked for
+    └── ReplayFormatError          2   a recording cannot be read
+
+Expected errors are shown as one line; anything else is a bug and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from envscaler.diagnostics import Diagnostic
+
+__all__ = [
+    "EnvscalerError",
+    "ReplayFormatError",
+    "SpecError",
+    "StateError",
+    "ToolCallError",
+    "UsageError",
+]
+
+
+class EnvscalerError(Exception):
+    """Root of everything envscaler raises on purpose."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(EnvscalerError):
+    """A command or a public function was used wrongly; the message says how to use it."""
+
+    exit_code = 2
+
+
+class ReplayFormatError(EnvscalerError):
+    """A recording does not follow the documented format; the message names file and line."""
+
+    exit_code = 2
+
+
+class SpecError(EnvscalerError):
+    """A spec has errors; ``diagnostics`` holds all of them, in file order."""
+
+    exit_code = 3
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        errors = [d for d in self.diagnostics if d.severity == "error"]
+        first = errors[0] if errors else self.diagnostics[0]
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        super().__init__(f"{first.headline()}{more}")
+
+
+class StateError(EnvscalerError):
+    """A state is not one the spec allows; ``problems`` lists every reason as ``path: reason``."""
+
+    exit_code = 4
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class ToolCallError(EnvscalerError):
+    """``ToolResult.unwrap()`` was called on a failed tool call."""
