@@ -1,0 +1,1 @@
+"""The checker of logic: parse, infer types and views, narrow, collect effects. Runs nothing."""
