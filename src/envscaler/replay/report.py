@@ -1,0 +1,306 @@
+"""Cases run against an environment class: what each call gave, what the state became, what differs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from envscaler.errors import StateError
+from envscaler.replay.known import Known
+from envscaler.replay.recording import Call, Case
+from envscaler.replay.values import Hasher, Mismatch, at, mismatches, patched, short
+
+if TYPE_CHECKING:
+    from envscaler.runtime import Environment, ToolResult
+
+__all__ = ["Difference", "Report", "replay"]
+
+# Kinds of recorded failures whose text is an accident of the original program: refusing the call is enough.
+_REFUSE_ONLY = frozenset({"validation", "crash", "unknown_tool"})
+_EXCEPTION = re.compile(r"^[A-Za-z_][\w.]*: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a case gave otherwise than recorded: at ``call`` (from 1), at the `start`, or in its final `state`.
+
+    ``expected`` and ``got`` are one-line texts; ``mismatches`` are the places where two values differ.
+    ``known`` is the reason given in the file of known differences, or None.
+    """
+
+    path: str
+    line: int
+    case: str
+    call: int | Literal["start", "state"]
+    of: int
+    tool: str | None
+    expected: str
+    got: str
+    mismatches: tuple[Mismatch, ...] = ()
+    known: str | None = None
+
+    @property
+    def where(self) -> str:
+        """``cases.jsonl:7: retail_1, call 3 of 5: get_order`` or the like."""
+        if isinstance(self.call, int):
+            place = f"call {self.call} of {self.of}: {self.tool}"
+        else:
+            place = "the initial state" if self.call == "start" else "the final state"
+        return f"{self.path}:{self.line}: {self.case}, {place}"
+
+
+@dataclass(slots=True)
+class Report:
+    """What a replay found; counts are of cases and calls, `known` ones are neither right nor wrong.
+
+    ``unused``: known differences that did not show although their case was replayed.
+    """
+
+    cases_right: int = 0
+    cases_wrong: int = 0
+    cases_known: int = 0
+    calls_right: int = 0
+    calls_wrong: int = 0
+    calls_known: int = 0
+    differences: list[Difference] = field(default_factory=list)
+    unused: list[Known] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing differs but what is known to."""
+        return not (self.cases_wrong or self.calls_wrong)
+
+    @property
+    def summary(self) -> str:
+        """The last line: ``470 cases: 469 right, 1 wrong; 1121 calls: 1120 right, 1 wrong``."""
+        cases = _count("case", self.cases_right, self.cases_wrong, self.cases_known)
+        return f"{cases}; {_count('call', self.calls_right, self.calls_wrong, self.calls_known)}"
+
+
+def _count(word: str, right: int, wrong: int, known: int) -> str:
+    total = right + wrong + known
+    text = f"{total} {word}{'' if total == 1 else 's'}: {right} right, {wrong} wrong"
+    return f"{text}, {known} known to differ" if known else text
+
+
+def replay(
+    environment: type[Environment],
+    cases: Iterable[Case],
+    known: Sequence[Known] = (),
+    seed: int = 0,
+    tell: Callable[[Difference], None] | None = None,
+) -> Report:
+    """Run every case on ``environment`` from its own initial state.
+
+    ``seed`` is for cases that record none; ``tell`` hears each difference as it is found.
+    """
+    report, bases = Report(), _Bases(environment)
+    reasons = {(k.case, k.call): k for k in known}
+    met: set[Known] = set()
+    seen: set[str] = set()
+    for case in cases:
+        seen.add(case.id)
+        run = _Run(case, bases, seed)
+        wrong = {"wrong": 0, "known": 0, "calls_wrong": 0, "calls_known": 0}
+        for difference in run.differences():
+            entry = reasons.get((case.id, "state" if difference.call == "start" else difference.call))
+            if entry is not None:
+                met.add(entry)
+                difference = replace(difference, known=entry.reason)
+            kind = "wrong" if entry is None else "known"
+            wrong[kind] += 1
+            if isinstance(difference.call, int):
+                wrong[f"calls_{kind}"] += 1
+            report.differences.append(difference)
+            if tell is not None:
+                tell(difference)
+        _add(report, len(case.calls), run.started, wrong)
+    report.unused = [k for k in known if k.case in seen and k not in met]
+    return report
+
+
+def _add(report: Report, calls: int, started: bool, wrong: dict[str, int]) -> None:
+    if wrong["wrong"]:
+        report.cases_wrong += 1
+    elif wrong["known"]:
+        report.cases_known += 1
+    else:
+        report.cases_right += 1
+    if not started:  # nothing could be called
+        report.calls_wrong += calls if wrong["wrong"] else 0
+        report.calls_known += 0 if wrong["wrong"] else calls
+        return
+    report.calls_wrong += wrong["calls_wrong"]
+    report.calls_known += wrong["calls_known"]
+    report.calls_right += calls - wrong["calls_wrong"] - wrong["calls_known"]
+
+
+class _Base:
+    """A distinct initial state, prepared once: what the environment made of it, and how that differs from the record."""
+
+    def __init__(self, environment: type[Environment], initial: Any) -> None:
+        self.initial = initial
+        self.prepared = environment.prepare(initial)
+        taken = environment.new(self.prepared).state
+        self.differs = tuple(mismatches(initial, taken))
+        # When equal by value, the recorded form stands for both, so that comparing afterwards sees only what changed.
+        self.start = taken if self.differs else initial
+
+
+class _Bases:
+    """The prepared initial states; as many are kept as the cases of one recording are likely to share."""
+
+    def __init__(self, environment: type[Environment], limit: int = 8) -> None:
+        self.environment = environment
+        self._limit = limit
+        self._kept: dict[int, _Base] = {}
+        self._hashers: dict[int, tuple[Any, Hasher]] = {}
+
+    def get(self, initial: Any) -> _Base:
+        """The base for ``initial``, told apart by identity; raises StateError."""
+        base = self._kept.get(id(initial))
+        if base is None:
+            base = _Base(self.environment, initial)
+            if len(self._kept) >= self._limit:
+                del self._kept[next(iter(self._kept))]
+            self._kept[id(initial)] = base
+        return base
+
+    def digest(self, case: Case) -> str:
+        """sha256 of the recorded final state of all APIs."""
+        held = self._hashers.get(id(case.initial))
+        if held is None:
+            if len(self._hashers) >= self._limit:
+                del self._hashers[next(iter(self._hashers))]
+            held = self._hashers[id(case.initial)] = (case.initial, Hasher(case.initial))
+        return held[1](case.whole)
+
+
+class _Run:
+    """One case on one environment."""
+
+    def __init__(self, case: Case, bases: _Bases, seed: int) -> None:
+        self.case = case
+        self.started = False
+        self._bases = bases
+        self._seed = seed if case.seed is None else case.seed
+
+    def differences(self) -> Iterator[Difference]:
+        case = self.case
+        try:
+            base = self._bases.get(case.initial)
+        except StateError as error:
+            problems = "; ".join(error.problems[:3]) + ("; …" if len(error.problems) > 3 else "")
+            yield self._of("start", "a state that the spec allows", f"refused: {problems}")
+            return
+        self.started = True
+        if base.differs:
+            yield self._of("start", "the recorded state", "another one", base.differs)
+        env = self._bases.environment.new(base.prepared, seed=self._seed)
+        for call in case.calls:
+            result = env.call(call.tool, call.arguments, actor=call.actor)
+            difference = self._compare(call, result)
+            if difference is not None:
+                yield difference
+        if case.has_final:
+            yield from self._final(base, patched(base.start, env.diff()))
+
+    def _of(
+        self,
+        call: int | Literal["start", "state"],
+        expected: str,
+        got: str,
+        places: Sequence[Mismatch] = (),
+        tool: str | None = None,
+    ) -> Difference:
+        case = self.case
+        return Difference(case.path, case.line, case.id, call, len(case.calls), tool, expected, got, tuple(places))
+
+    # -- a call
+
+    def _compare(self, call: Call, result: ToolResult) -> Difference | None:
+        if call.kind in _REFUSE_ONLY:
+            if not result.ok:
+                return None
+            return self._call(call, f"a refusal ({call.kind})", _outcome(result))
+        if call.kind is None:
+            if not result.ok:
+                return self._call(call, _recorded(call), _outcome(result))
+            places = _against(call.result, result.value)
+            return self._call(call, _recorded(call), _outcome(result), places) if places else None
+        if call.result is None and call.error is not None:
+            return (
+                None if _says(result, call.error) else self._call(call, f"error {short(call.error)}", _outcome(result))
+            )
+        output = result.value if result.ok else result.output
+        places = _against(call.result, output)
+        if not places or (not result.ok and _says(result, call.result)):
+            return None
+        return self._call(call, _recorded(call), _outcome(result), places)
+
+    def _call(self, call: Call, expected: str, got: str, places: Sequence[Mismatch] = ()) -> Difference:
+        return self._of(call.number, expected, got, places, call.tool)
+
+    # -- the state at the end
+
+    def _final(self, base: _Base, got: Any) -> Iterator[Difference]:
+        case = self.case
+        places = mismatches(case.final, got)
+        if places:
+            by = self._written_by(base, [p.path for p in places])
+            yield self._of("state", "the recorded state", f"another one{by}", places)
+        elif case.digest is not None and self._bases.digest(case) != case.digest:
+            yield self._of(
+                "state", f"a state with the hash {case.digest}", "another hash: the recording contradicts itself"
+            )
+
+    def _written_by(self, base: _Base, paths: list[str]) -> str:
+        """Which calls last changed the places that differ; the case is run again to see."""
+        env = self._bases.environment.new(base.prepared, seed=self._seed)
+        before = {path: at(base.start, path) for path in paths}
+        writers: dict[str, int] = {}
+        for call in self.case.calls:
+            if env.call(call.tool, call.arguments, actor=call.actor).changed:
+                state = patched(base.start, env.diff())
+                for path in paths:
+                    value = at(state, path)
+                    if mismatches(before[path], value, 1):
+                        before[path], writers[path] = value, call.number
+        numbers = sorted(set(writers.values()))
+        return f"; last written by call {', '.join(map(str, numbers))}" if numbers else ""
+
+
+def _against(recorded: Any, value: Any) -> list[Mismatch]:
+    """Where ``value`` is not what was recorded; recorded text is also read as JSON when ``value`` is no text."""
+    if isinstance(recorded, str) and not isinstance(value, str):
+        try:
+            recorded = json.loads(recorded)
+        except (ValueError, RecursionError):
+            return [Mismatch("", recorded, value)]
+    return mismatches(recorded, value)
+
+
+def _says(result: ToolResult, recorded: Any) -> bool:
+    """Whether a refusal has the recorded text, in the declared error shape, plainly, or after an exception's name."""
+    if result.ok or not isinstance(recorded, str) or result.error is None:
+        return False
+    texts = {recorded, _EXCEPTION.sub("", recorded, count=1)}
+    return result.error.message in texts or (isinstance(result.output, str) and result.output in texts)
+
+
+def _recorded(call: Call) -> str:
+    if call.kind is None:
+        return short(call.result)
+    return f"{call.kind} {short(call.result if call.error is None else call.error)}"
+
+
+def _outcome(result: ToolResult) -> str:
+    if result.ok:
+        return short(result.value)
+    error = result.error
+    if error is None:
+        return "a refusal"
+    return f"refused [{error.code}] {short(error.message)}"
