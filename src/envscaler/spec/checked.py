@@ -102,7 +102,7 @@ class CheckedBody:
     """One block of logic.
 
     ``module`` is the parsed block (for `holds` a module with one expression statement). ``notes`` is keyed by node
-    identity. ``statement_lines`` gives the 1-based source line of each statement node (simple lines and compound statements).
+    identity. ``statement_lines`` gives the 1-based source line of each statement node (small statements and compound statements).
     ``own`` are the block's own effects, ``effects`` those through helpers too. ``loop_edits``: for each cst.For whose body
     may write records, the states it may write. ``returns`` is the joined type of all results (`none` when there is none).
     """

@@ -10,8 +10,8 @@ from envscaler.diagnostics import Span
 
 __all__ = [
     "ANY", "BOOL", "DATE", "DATETIME", "DURATION", "FLOAT", "INT", "MISSING", "MONEY", "NEVER", "NONE", "NUMBER", "STR",
-    "TIME", "ZONE", "Const", "DictOf", "Enum", "Field", "Key", "ListOf", "Nullable", "Obj", "Partial", "Scalar",
-    "ScalarName", "Struct", "Type", "Union", "nullable", "strip_null",
+    "TIME", "ZONE", "Const", "DictOf", "Enum", "Field", "IterOf", "Key", "ListOf", "Nullable", "Obj", "Partial", "Scalar",
+    "ScalarName", "StateOf", "Struct", "TupleOf", "Type", "Union", "nullable", "strip_null",
 ]  # fmt: skip
 
 
@@ -203,3 +203,33 @@ class Obj(Type):
 
     def __str__(self) -> str:
         return "{" + ", ".join(f"{k}: {t}" for k, t in self.items) + "}"
+
+
+@dataclass(frozen=True, slots=True)
+class TupleOf(Type):
+    """A few values side by side, inferred only: what zip, enumerate and items give, and sort keys. Never stored."""
+
+    items: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return "(" + ", ".join(map(str, self.items)) + ")"
+
+
+@dataclass(frozen=True, slots=True)
+class IterOf(Type):
+    """Something that can only be gone through once, inferred only: generators, range, zip, `c.values()`."""
+
+    item: Type
+
+    def __str__(self) -> str:
+        return f"run of {self.item}"
+
+
+@dataclass(frozen=True, slots=True)
+class StateOf(Type):
+    """A collection itself, inferred only."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"the collection {self.name}"
