@@ -52,17 +52,18 @@ class Case:
     seed: int | None
 
 
-def read_cases(path: Path, api: str | None = None) -> Iterator[Case]:
+def read_cases(path: Path, api: str | None = None, apis: set[str] | None = None) -> Iterator[Case]:
     """The cases of a `.jsonl` or `.jsonl.xz` file, in order; with ``api``, those that involve it.
 
-    Raises ReplayFormatError naming the file and line of what does not follow the format.
+    ``apis``: a set that takes up the names of the APIs that calls are recorded of. Raises ReplayFormatError naming the
+    file and line of what does not follow the format.
     """
     states = _States(path.parent)
     try:
         with _open(path) as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    case = _case(path, number, line, api, states)
+                    case = _case(path, number, line, api, states, apis)
                     if case is not None:
                         yield case
     except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
@@ -107,9 +108,11 @@ class _States:
         return self._loaded[name]
 
 
-def _case(path: Path, line: int, text: str, api: str | None, states: _States) -> Case | None:
+def _case(path: Path, line: int, text: str, api: str | None, states: _States, apis: set[str] | None) -> Case | None:
     try:
         row = json.loads(text)
+        if apis is not None:
+            apis.update(call["class"] for call in row["calls"] if "class" in call)
         whole = states.get(row)
         if api is not None and api not in whole:
             return None

@@ -69,6 +69,11 @@ class Report:
     unused: list[Known] = field(default_factory=list)
 
     @property
+    def cases(self) -> int:
+        """How many cases were replayed."""
+        return self.cases_right + self.cases_wrong + self.cases_known
+
+    @property
     def ok(self) -> bool:
         """Whether nothing differs but what is known to."""
         return not (self.cases_wrong or self.calls_wrong)

@@ -1,0 +1,44 @@
+"""The commands, put together. Nothing here or in the command modules' heads imports what only a running command needs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from envscaler.cli import exits, play, specs
+
+__all__ = ["app"]
+
+_HELP = "Environments for tool-using LLM agents: a typed YAML spec in, a fast and safe Python class out."
+
+app = typer.Typer(
+    name="envscaler",
+    help=_HELP,
+    epilog="Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in exits.MEANINGS.items()) + ".",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from envscaler import __version__
+
+        print(f"envscaler {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_version)
+    ] = False,
+) -> None: ...
+
+
+specs.add_to(app)
+play.add_to(app)

@@ -1,0 +1,23 @@
+"""What each exit code means: one table for the commands, the help text and the reference."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["FINDINGS", "INTERRUPTED", "MEANINGS", "OK", "SPEC", "STATE", "USAGE"]
+
+OK: Final = 0
+FINDINGS: Final = 1
+USAGE: Final = 2
+SPEC: Final = 3
+STATE: Final = 4
+INTERRUPTED: Final = 130
+
+MEANINGS: Final = {
+    OK: "done, and nothing to report",
+    FINDINGS: "done, with findings: a tool call failed, a replay differs, an example fails, a file is not formatted",
+    USAGE: "the command line is wrong, or a file cannot be read",
+    SPEC: "a spec does not pass `envscaler check`",
+    STATE: "a state breaks the types, references or rules of its spec",
+    INTERRUPTED: "interrupted by Ctrl-C",
+}

@@ -1,0 +1,57 @@
+"""How commands print: text from specs escaped, expected errors as a line, broken pipes and Ctrl-C without noise."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, ParamSpec
+
+import typer
+
+from envscaler.cli import exits
+from envscaler.diagnostics import printable
+from envscaler.errors import EnvscalerError
+
+__all__ = ["boundary", "echo", "echo_json", "note"]
+
+P = ParamSpec("P")
+
+
+def echo(text: str) -> None:
+    """Print to standard output, control characters escaped."""
+    print(printable(text))
+
+
+def note(text: str) -> None:
+    """Print to standard error, control characters escaped."""
+    print(printable(text), file=sys.stderr)
+
+
+def echo_json(value: Any) -> None:
+    """Print JSON for a program: ASCII, two spaces."""
+    print(json.dumps(value, indent=2, default=str))
+
+
+def boundary(command: Callable[P, int]) -> Callable[P, None]:
+    """A command that returns its exit code, as typer wants it: ``EnvscalerError`` becomes a line and its exit code."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            code = command(*args, **kwargs)
+            sys.stdout.flush()
+        except EnvscalerError as error:
+            note(f"envscaler: {error}")
+            code = error.exit_code
+        except KeyboardInterrupt:
+            code = exits.INTERRUPTED
+        except BrokenPipeError:
+            # Whoever read has left. Python would complain again when it flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = exits.OK
+        raise typer.Exit(code)
+
+    return run

@@ -1,0 +1,169 @@
+"""The commands about an environment: describe, call, replay."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from envscaler import session
+from envscaler.cli import exits
+from envscaler.cli.out import boundary, echo, echo_json, note
+
+if TYPE_CHECKING:
+    from envscaler.replay import Difference, Report
+
+__all__ = ["add_to"]
+
+
+class Provider(StrEnum):
+    """Whose form of tool schemas."""
+
+    openai = "openai"
+    openai_strict = "openai-strict"
+    anthropic = "anthropic"
+    mcp = "mcp"
+
+
+class Actor(StrEnum):
+    """Whose tools."""
+
+    agent = "agent"
+    user = "user"
+
+
+Spec = Annotated[Path, typer.Argument(help="The spec file.", show_default=False)]
+ActorOption = Annotated[Actor, typer.Option("--actor", help="The agent, or the simulated user.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of generated keys and random draws.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    for command in (describe, call, replay):
+        app.command(command.__name__)(boundary(command))
+
+
+def describe(
+    spec: Spec,
+    provider: Annotated[
+        Provider | None, typer.Option("--provider", help="Print the tools as JSON in the form of this provider.")
+    ] = None,
+    actor: ActorOption = Actor.agent,
+    as_json: Json = False,
+) -> int:
+    """Show what an agent is told, and its tools.
+
+    That is the introduction, the rules and policies, and the tools as a table or as JSON for a provider.
+    """
+    told = session.describe(spec, actor.value)
+    if provider is not None:
+        echo_json(told.schemas(provider.value))
+    elif as_json:
+        echo_json({"name": told.name, "title": told.title, "doc": told.doc, "tools": told.schemas("mcp")})
+    else:
+        from envscaler.cli.table import tool_table
+
+        echo(told.doc.rstrip())
+        echo("")
+        echo(tool_table(told.schemas("mcp"), told.kinds))
+    return exits.OK
+
+
+def call(
+    spec: Spec,
+    tool: Annotated[str, typer.Argument(help="The tool's name.", show_default=False)],
+    arguments: Annotated[str, typer.Argument(metavar="JSON", help="Its arguments, as a JSON object.")] = "{}",
+    seed: Seed = 0,
+    state: Annotated[
+        Path | None, typer.Option("--state", help="JSON file with the state to begin with. Default: the spec's own.")
+    ] = None,
+    actor: ActorOption = Actor.agent,
+    changes: Annotated[bool, typer.Option("--changes", help="Also print what the call changed.")] = False,
+) -> int:
+    """Call a tool once and print its result as JSON.
+
+    The exit code is 1 if the call fails.
+    """
+    result, changed = session.call(spec, tool, arguments, seed=seed, state=state, actor=actor.value)
+    shown: dict[str, Any] = dict(result.to_json())
+    if changes:
+        shown["changes"] = changed
+    echo_json(shown)
+    return exits.OK if result.ok else exits.FINDINGS
+
+
+def replay(
+    spec: Spec,
+    recordings: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Recordings: .jsonl or .jsonl.xz.", show_default=False)
+    ],
+    api: Annotated[
+        str | None, typer.Option("--api", help="The recorded API to replay, where there are several.")
+    ] = None,
+    known: Annotated[
+        Path | None, typer.Option("--known", help="YAML list of differences that are expected, each with a reason.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed for cases that record none.")] = 0,
+    as_json: Json = False,
+) -> int:
+    """Run recorded calls and compare what they give.
+
+    Each result or error is compared, and the state at the end of each case: numbers by value, text exactly. The last
+    line counts cases and calls right and wrong; the exit code is 1 if any is wrong.
+    """
+    report = session.replay(spec, recordings, api=api, known=known, seed=seed, tell=None if as_json else _tell)
+    if as_json:
+        echo_json(_plain(report))
+    else:
+        for entry in report.unused:
+            note(f"listed as known, but not met: {entry}")
+        echo(report.summary)
+    return exits.OK if report.ok else exits.FINDINGS
+
+
+def _tell(difference: Difference) -> None:
+    echo(f"{difference.where}" + (f" (known: {difference.known})" if difference.known is not None else ""))
+    if not difference.mismatches or difference.mismatches[0].path == "":
+        echo(f"    expected {difference.expected}")
+        echo(f"    got      {difference.got}")
+    else:
+        if difference.call == "state":
+            echo(f"    {difference.got}")
+        for place in difference.mismatches:
+            echo(f"    {place}")
+
+
+def _plain(report: Report) -> dict[str, Any]:
+    return {
+        "ok": report.ok,
+        "summary": report.summary,
+        "cases": {"right": report.cases_right, "wrong": report.cases_wrong, "known": report.cases_known},
+        "calls": {"right": report.calls_right, "wrong": report.calls_wrong, "known": report.calls_known},
+        "differences": [_plain_difference(d) for d in report.differences],
+        "unused": [{"case": k.case, "call": k.call, "reason": k.reason} for k in report.unused],
+    }
+
+
+def _plain_difference(difference: Difference) -> dict[str, Any]:
+    return {
+        "file": difference.path,
+        "line": difference.line,
+        "case": difference.case,
+        "call": difference.call,
+        "tool": difference.tool,
+        "expected": difference.expected,
+        "got": difference.got,
+        "places": [
+            {"path": m.path, "expected": json.loads(_json(m.expected)), "got": json.loads(_json(m.got))}
+            for m in difference.mismatches
+        ],
+        "known": difference.known,
+    }
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, default=lambda _: None)

@@ -1,0 +1,177 @@
+"""The commands about specs themselves: new, check, fmt, compile, schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from envscaler import session
+from envscaler.cli import exits
+from envscaler.cli.out import boundary, echo, echo_json, note
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from envscaler.diagnostics import Diagnostic
+
+__all__ = ["add_to"]
+
+Specs = Annotated[
+    list[Path], typer.Argument(metavar="SPEC...", help="Spec files, and folders of them.", show_default=False)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+Github = Annotated[bool, typer.Option("--github", help="Print GitHub workflow annotations.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    for command in (new, check, fmt, compile_, schema):
+        app.command(command.__name__.rstrip("_"))(boundary(command))
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="The spec's name: lower-case letters, digits and _.", show_default=False)],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write, or its folder. Default: NAME.yaml.")
+    ] = None,
+) -> int:
+    """Write a starter spec, which checks and compiles as it is."""
+    path = session.new(name, output)
+    echo(str(path))
+    return exits.OK
+
+
+def check(specs: Specs, as_json: Json = False, github: Github = False) -> int:
+    """Check specs and show every problem at its line.
+
+    Nothing in a spec is run. A folder means the YAML files in it that have a line beginning with `envscaler:`.
+    """
+    report = session.check(specs)
+    _show(report.diagnostics, report.sources, as_json, github)
+    if not (as_json or github):
+        if report.diagnostics:
+            echo("")
+        for path in report.skipped:
+            echo(f"{path}: no spec (no line begins with `envscaler:`), skipped")
+        checked = _count(len(report.sources), "spec")
+        echo(f"{checked} checked: {_count(report.errors, 'error')}, {_count(report.warnings, 'warning')}")
+    return exits.SPEC if report.errors else exits.OK
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _show(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], as_json: bool, github: bool) -> None:
+    from envscaler import diagnostics as forms
+
+    if as_json and github:
+        raise typer.BadParameter("--json and --github exclude each other")
+    if as_json:
+        print(forms.render_json(diagnostics))
+    elif diagnostics:
+        print(forms.render_github(diagnostics) if github else forms.render_text(diagnostics, sources))
+
+
+def fmt(
+    specs: Specs,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit with 1 if a file is not formatted.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; show what would change.")] = False,
+) -> int:
+    """Format specs in place, comments kept. Formatting twice changes nothing more."""
+    from envscaler.diagnostics import render_text
+
+    changed = failed = 0
+    for file in session.fmt(specs, write=not (check or diff)):
+        if file.diagnostics:
+            failed += 1
+            print(render_text(file.diagnostics, {str(file.path): file.before}))
+        elif file.changed:
+            changed += 1
+            if diff:
+                _diff(file)
+            else:
+                echo(f"{file.path}: {'not formatted' if check else 'formatted'}")
+    if failed:
+        return exits.SPEC
+    return exits.FINDINGS if changed and (check or diff) else exits.OK
+
+
+def _diff(file: session.Formatted) -> None:
+    import difflib
+
+    name = str(file.path)
+    lines = difflib.unified_diff(
+        file.before.splitlines(), file.after.splitlines(), name, f"{name} formatted", lineterm=""
+    )
+    for line in lines:
+        echo(line)
+
+
+def compile_(
+    specs: Specs,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="The file to write (for one spec, *.py) or a folder. Default: build/NAME.py."
+        ),
+    ] = None,
+    verify: Annotated[
+        bool,
+        typer.Option("--verify/--no-verify", help="Load each class, test its initial state, run the spec's examples."),
+    ] = True,
+    as_json: Json = False,
+) -> int:
+    """Compile specs to Python classes and verify them.
+
+    Prints where each was written. Verifying loads the class, tests the initial state against the rules and runs the
+    spec's examples. A spec with errors is reported and does not stop the others.
+    """
+    from envscaler.diagnostics import render_json, render_text
+    from envscaler.replay.examples import INITIAL_STATE
+
+    code, rows = exits.OK, []
+    for unit in session.compile(specs, output, verify=verify):
+        problems = [*unit.diagnostics, *unit.failures]
+        if unit.output is None:
+            code = exits.SPEC
+        elif unit.failures and code != exits.SPEC:
+            code = exits.STATE if unit.failures[0].code == INITIAL_STATE else exits.FINDINGS
+        if as_json:
+            rows.append((unit, problems))
+            continue
+        if problems:
+            note(render_text(problems, {unit.path: unit.source}))
+        if unit.output is not None:
+            echo(str(unit.output))
+    if as_json:
+        import json
+
+        echo_json(
+            [
+                {
+                    "spec": unit.path,
+                    "module": None if unit.output is None else str(unit.output),
+                    "diagnostics": json.loads(render_json(problems)),
+                }
+                for unit, problems in rows
+            ]
+        )
+    return code
+
+
+def schema(
+    card: Annotated[
+        bool, typer.Option("--card", help="Print the grammar card instead: the language on a page.")
+    ] = False,
+) -> int:
+    """Print the JSON Schema of spec files, for editors."""
+    if card:
+        print(session.grammar_card())
+    else:
+        echo_json(session.json_schema())
+    return exits.OK

@@ -1,0 +1,135 @@
+"""A compiled class held against its own spec: the initial state obeys the rules, every example comes out as written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from envscaler.diagnostics import Diagnostic, Span
+from envscaler.errors import StateError
+from envscaler.replay.values import mismatches, short
+from envscaler.spec.model import Example, Spec, StateDef, ToolDef
+from envscaler.spec.types import MISSING
+
+if TYPE_CHECKING:
+    from envscaler.runtime import Environment, ToolResult
+
+__all__ = ["INITIAL_STATE", "WRONG_EXAMPLE", "verify"]
+
+INITIAL_STATE = "initial-state"
+WRONG_EXAMPLE = "example-differs"
+
+
+def verify(spec: Spec, environment: type[Environment]) -> list[Diagnostic]:
+    """What does not hold: the initial state's problems, or else every example that comes out otherwise."""
+    try:
+        environment.new()
+    except StateError as error:
+        start = Span(spec.path, 1, 1, 1, 2)
+        return [
+            Diagnostic(INITIAL_STATE, start, f"the initial state is not allowed: {problem}")
+            for problem in error.problems
+        ]
+    return [
+        _diagnostic(tool, example, problem)
+        for tool in spec.tools.values()
+        for example in tool.examples
+        for problem in _run(spec, environment, tool, example)
+    ]
+
+
+def _diagnostic(tool: ToolDef, example: Example, problem: str) -> Diagnostic:
+    title = f"example of {tool.name}: {problem}"
+    return Diagnostic(WRONG_EXAMPLE, example.span, title, help="correct the example or the tool's logic")
+
+
+def _run(spec: Spec, environment: type[Environment], tool: ToolDef, example: Example) -> Iterator[str]:
+    try:
+        env = environment.new(_given(spec, example.given) if example.given else None)
+    except StateError as error:
+        yield f"`given` makes a state that is not allowed: {error.problems[0]}"
+        return
+    result = env.call(tool.name, dict(example.call), actor=tool.actor)
+    yield from _outcome(example, result)
+    if example.then:
+        yield from _after(spec, example.then, env.state)
+
+
+def _outcome(example: Example, result: ToolResult) -> Iterator[str]:
+    error = result.error
+    if example.error is None and example.rule is None:
+        if error is not None:
+            yield f"expected {_expected(example)}, got error {short(error.message)}"
+        elif example.returns is not MISSING:
+            for place in mismatches(example.returns, result.value, 5):
+                yield f"result{_dotted(place.path)}: expected {short(place.expected)}, got {short(place.got)}"
+    elif error is None:
+        yield f"expected error {short(example.error or example.rule)}, got {short(result.value)}"
+    else:
+        if example.error is not None and error.message != example.error:
+            yield f"expected error {short(example.error)}, got {short(error.message)}"
+        if example.rule is not None and error.rule != example.rule:
+            yield f"expected rule {example.rule}, got {error.rule or 'none'} (error {short(error.message)})"
+
+
+def _expected(example: Example) -> str:
+    return "a result" if example.returns is MISSING else short(example.returns)
+
+
+def _dotted(pointer: str) -> str:
+    return f" at {pointer}" if pointer else ""
+
+
+def _given(spec: Spec, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The initial state with ``given`` laid over it: by state, then key, then field; null for a record removes it."""
+    state = dict(spec.initial_state)
+    for name, part in given.items():
+        definition = spec.states.get(name)
+        if definition is None or definition.single or not isinstance(part, Mapping):
+            state[name] = _over(state.get(name), part)
+        else:
+            state[name] = _collection(definition, state.get(name), part)
+    return state
+
+
+def _collection(definition: StateDef, old: Any, part: Mapping[str, Any]) -> Any:
+    records = {str(k): v for k, v in _by_key(definition, old).items()}
+    for key, record in part.items():
+        if record is None:
+            records.pop(str(key), None)
+        else:
+            records[str(key)] = _over(records.get(str(key)), record)
+    if definition.form != "list":
+        return records
+    assert definition.key is not None
+    return [{definition.key.json: key, **record} for key, record in records.items()]
+
+
+def _over(old: Any, new: Any) -> Any:
+    return {**old, **new} if isinstance(old, Mapping) and isinstance(new, Mapping) else new
+
+
+def _by_key(definition: StateDef, part: Any) -> Mapping[str, Any]:
+    """A collection's JSON as key -> record, whatever its form."""
+    if isinstance(part, list) and definition.key is not None:
+        return {str(record.get(definition.key.json)): record for record in part}
+    return part or {}
+
+
+def _after(spec: Spec, then: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[str]:
+    """Every field that ``then`` lists and that is otherwise in ``state``; null for a record says that there is none."""
+    for name, part in then.items():
+        definition = spec.states.get(name)
+        if definition is None or definition.single or not isinstance(part, Mapping):
+            yield from _fields(name, part, state.get(name))
+            continue
+        records = {str(k): v for k, v in _by_key(definition, state.get(name)).items()}
+        for key, expected in part.items():
+            yield from _fields(f"{name}[{key!r}]", expected, records.get(str(key)))
+
+
+def _fields(where: str, expected: Any, got: Any) -> Iterator[str]:
+    if isinstance(expected, Mapping) and isinstance(got, Mapping):
+        got = {k: got[k] for k in expected if k in got}
+    for place in mismatches(expected, got, 5):
+        yield f"afterwards {where}{_dotted(place.path)}: expected {short(place.expected)}, got {short(place.got)}"

@@ -1,0 +1,167 @@
+"""A page of documentation run: its fenced blocks found by line, executed in order in a folder of their own.
+
+- ```yaml NAME: written to NAME; a whole spec (it begins with `envscaler:`) must check without errors, unless the block's
+  language is followed by `bad`.
+- ```console: each `$ command` is run; the output shown below it must be the output, `…` standing for any text.
+  Where none is shown, the command must succeed. Commands that install or test envscaler itself are not run.
+- ```python: executed; the blocks of a page share their names. ```pycon: as a doctest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+NOT_RUN = ("pip ", "python -m pip ", "python -m pytest", "python -m venv ", "git ", "cd ", "tox", ".ci/run", ". ", "source ")
+_FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^`\n]*)\n(?P<body>.*?)^(?P=indent)```$", re.M | re.S)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block; ``line`` is that of its fence, from 1."""
+
+    page: str
+    line: int
+    language: str
+    words: tuple[str, ...]
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line}"
+
+
+def blocks(path: Path) -> list[Block]:
+    """The fenced blocks of a Markdown file that are examples."""
+    text = path.read_text(encoding="utf-8")
+    found = []
+    for match in _FENCE.finditer(text):
+        info = match["info"].split()
+        language, words = (info[0], tuple(info[1:])) if info else ("", ())
+        indent = len(match["indent"])
+        body = "".join(line[indent:] for line in match["body"].splitlines(keepends=True))
+        line = text.count("\n", 0, match.start()) + 1
+        found.append(Block(path.relative_to(ROOT).as_posix(), line, language, words, body))
+    return found
+
+
+@dataclass
+class Page:
+    """Runs a page's blocks in ``folder``; a block is run once, after those before it."""
+
+    blocks: list[Block]
+    folder: Path
+    names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
+    outcomes: dict[int, BaseException | None] = field(default_factory=dict)
+
+    def run(self, block: Block) -> None:
+        """Run the page down to ``block`` and raise what is wrong with it."""
+        for other in self.blocks[: self.blocks.index(block) + 1]:
+            if other.line not in self.outcomes:
+                self.outcomes[other.line] = self._outcome(other)
+        outcome = self.outcomes[block.line]
+        if outcome is not None:
+            raise outcome
+
+    def _outcome(self, block: Block) -> BaseException | None:
+        handler = {"yaml": self._yaml, "console": self._console, "python": self._python, "pycon": self._pycon}
+        handler["json"] = self._file
+        try:
+            with contextlib.chdir(self.folder):
+                handler.get(block.language, lambda _: None)(block)
+        except Exception as error:
+            return error
+        return None
+
+    def _file(self, block: Block) -> None:
+        for name in block.words:
+            if name != "bad":
+                target = Path(name)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(block.text, encoding="utf-8")
+
+    def _yaml(self, block: Block) -> None:
+        self._file(block)
+        if not block.text.startswith("envscaler:"):
+            return
+        from envscaler.spec.check import check_text
+
+        errors = [d.headline() for d in check_text(str(block), block.text).diagnostics if d.severity == "error"]
+        if "bad" in block.words:
+            assert errors, f"{block}: this spec is said to be bad, but checks"
+        else:
+            assert not errors, f"{block}: the spec does not check:\n" + "\n".join(errors)
+
+    def _python(self, block: Block) -> None:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile("\n" * block.line + block.text, str(block), "exec"), self.names)
+
+    def _pycon(self, block: Block) -> None:
+        test = doctest.DocTestParser().get_doctest(block.text, self.names, str(block), block.page, block.line)
+        out = io.StringIO()
+        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+        runner.run(test, out=out.write, clear_globs=False)
+        self.names.update(test.globs)
+        assert not runner.failures, out.getvalue()
+
+    def _console(self, block: Block) -> None:
+        for command, expected in commands(block.text):
+            if command.startswith(NOT_RUN):
+                continue
+            code, output = _shell(command)
+            if expected:
+                assert _matches(expected, output), f"{block}: {command}\n--- shown\n{expected}\n--- printed\n{output}"
+            else:
+                assert code == 0, f"{block}: {command} exited with {code}\n{output}"
+
+
+def commands(text: str) -> list[tuple[str, str]]:
+    """The commands of a console block, each with the output shown below it."""
+    found: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:].partition("   #")[0].strip(), []))
+        elif found:
+            found[-1][1].append(line)
+    return [(command, "\n".join(lines).strip()) for command, lines in found]
+
+
+def _shell(command: str) -> tuple[int, str]:
+    words = shlex.split(command)
+    if words[0] == "envscaler":
+        words[:1] = [sys.executable, "-m", "envscaler"]
+    elif words[0] == "python":
+        words[0] = sys.executable
+    environ = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        words, capture_output=True, encoding="utf-8", timeout=60, check=False, env=environ, stdin=subprocess.DEVNULL
+    )
+    return done.returncode, (done.stdout + done.stderr).strip()
+
+
+def _matches(expected: str, printed: str) -> bool:
+    def tidy(text: str) -> str:
+        return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+    pattern = ".*".join(re.escape(part) for part in re.split(r"…", tidy(expected)))
+    return re.fullmatch(pattern, tidy(printed), re.S) is not None
+
+
+def pages() -> list[Path]:
+    """README, ARCHITECTURE and everything under docs/."""
+    return [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def prepare(folder: Path) -> None:
+    """Give a page's folder what its commands may use: the shipped specs."""
+    shutil.copytree(ROOT / "specs", folder / "specs")
