@@ -23,7 +23,18 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-NOT_RUN = ("pip ", "python -m pip ", "python -m pytest", "python -m venv ", "git ", "cd ", "tox", ".ci/run", ". ", "source ")
+NOT_RUN = (
+    "pip ",
+    "python -m pip ",
+    "python -m pytest",
+    "python -m venv ",
+    "git ",
+    "cd ",
+    "tox",
+    ".ci/run",
+    ". ",
+    "source ",
+)
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^`\n]*)\n(?P<body>.*?)^(?P=indent)```$", re.M | re.S)
 
 

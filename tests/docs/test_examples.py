@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from page import ROOT, Block, Page, blocks, pages, prepare
+from tests.docs.page import ROOT, Block, Page, blocks, pages, prepare
 
 _BLOCKS = {path: blocks(path) for path in pages() if path.exists()}
 _RUN: dict[Path, Page] = {}
