@@ -94,7 +94,7 @@ def _meet(a: Binding | None, b: Binding | None) -> Binding:
         both if both is not None else a.type,
         a.kind,
         a.view if a.view == b.view else None,
-        a.frozen or b.frozen,
+        a.frozen or b.frozen or ("one thing or another, by the way taken here," if a.view != b.view else ""),
         a.certain and b.certain,
         a.clash or b.clash or both is None,
     )

@@ -1,0 +1,107 @@
+"""Writing: whether a place may be changed, what that does to the block's effects, and how local lists grow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import libcst as cst
+
+from envscaler.spec.logic.block import Block, Value
+from envscaler.spec.logic.relations import assignable, join
+from envscaler.spec.types import NEVER, DictOf, ListOf, Obj, Partial, Struct, Type, Union, strip_null
+
+__all__ = ["change", "joined_local"]
+
+
+def change(b: Block, place: cst.BaseExpression, owner: Value, *, field: str = "", structure: bool = False) -> bool:
+    """Check a write to (a part of) ``place``, whose value is ``owner``; note the effect; forget what it unproves.
+
+    ``field`` is set when a field of a record or struct is written, ``structure`` when the number of elements changes.
+    """
+    if owner.type == NEVER:
+        return True
+    if owner.view is not None:
+        return _change_state(b, place, owner, field, structure)
+    if owner.frozen:
+        b.say("write-to-copy", place, f"`{b.source(place)}` is {owner.frozen} and is not changed.", fix=_own_copy(b, place, owner))
+        return False
+    inner = strip_null(owner.type)
+    if isinstance(inner, Struct | Union | Partial) or _inside_copy(place, owner):
+        b.say("write-to-copy", place, f"`{b.source(place)}` is a copy; a change to it would be lost.", fix=_write_through(b, place, owner))
+        return False
+    if structure and b.source(place) in (text for text, _ in b.iterating):
+        b.say("change-while-iterating", place, f"`{b.source(place)}` changes while it is being gone through.", fix=f"go through list({b.source(place)})")
+    return True
+
+
+def _change_state(b: Block, place: cst.BaseExpression, owner: Value, field: str, structure: bool) -> bool:
+    assert owner.view is not None
+    name = field if field and _is_record(owner.type) else _field_of_record(b, place) or field
+    if b.mode == "read":
+        b.say("write-in-read", place, f"A read tool changes {owner.view}.{name}.", fix="declare `kind: write`")
+    elif b.mode == "rule":
+        b.say("impure-rule", place, f"A rule changes {owner.view}.{name}; it only reads.")
+    if structure and b.source(place) in (text for text, _ in b.iterating):
+        b.say("change-while-iterating", place, f"`{b.source(place)}` changes while it is being gone through.", fix=f"go through list({b.source(place)})")
+    b.writes(owner.view, name)
+    b.env.forget_fields({name, field} - {""})
+    return True
+
+
+def _is_record(of: Type) -> bool:
+    inner = strip_null(of)
+    return isinstance(inner, Struct) and inner.collection is not None
+
+
+def _field_of_record(b: Block, place: cst.BaseExpression) -> str:
+    """The field of the record that a place inside it goes through, "" when a local view hides it."""
+    node = place
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        owner = b.notes.get(node.value)
+        if isinstance(node, cst.Attribute) and owner is not None:
+            inner = strip_null(owner.type)
+            if isinstance(inner, Struct) and (inner.collection is not None or b.world.state_of(inner)):
+                return node.attr.value
+        node = node.value
+    return ""
+
+
+def _inside_copy(place: cst.BaseExpression, owner: Value) -> bool:
+    """Whether a list or dict is a part of something copied, so that changing it changes nothing that lasts."""
+    return owner.copy_of is not None and not isinstance(place, cst.Name)
+
+
+def _own_copy(b: Block, place: cst.BaseExpression, owner: Value) -> str:
+    if isinstance(owner.type, ListOf):
+        return f"make a list of your own: xs = list({b.source(place)})"
+    if isinstance(owner.type, DictOf | Obj):
+        return f"make a dict of your own: d = {b.source(place)}.copy()"
+    return "look the record up by its key and write to that"
+
+
+def _write_through(b: Block, place: cst.BaseExpression, owner: Value) -> str:
+    node = place
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        node = node.value
+    note = b.notes.get(node)
+    inner = strip_null(note.type) if note is not None else strip_null(owner.type)
+    if isinstance(inner, Struct) and inner.collection is not None:
+        return f"write through the collection: {inner.collection}[{b.source(node)}.{inner.key_name}]"
+    return "build the value with its final fields, or write through a view of the record that holds it"
+
+
+def joined_local(b: Block, place: cst.BaseExpression, owner: Value, more: Type, node: cst.BaseExpression) -> None:
+    """Elements of type ``more`` come into a list or dict: into a local one by widening it, elsewhere if they fit."""
+    local = b.env.names.get(place.value) if isinstance(place, cst.Name) else None
+    if local is None or owner.view is not None:
+        if not assignable(more, owner.type):
+            b.say("wrong-type", node, f"`{b.source(place)}` is a {owner.type}; this would make it a {more}.")
+        return
+    both = join(local.type, more)
+    if both is None:
+        b.say("unlike-types", node, f"`{b.source(place)}` is a {local.type} so far; this would make it a {more}.")
+        return
+    assert isinstance(place, cst.Name)
+    b.env.names[place.value] = replace(local, type=both)
+    b.env.facts.pop((place.value,), None)
+
