@@ -161,8 +161,6 @@ def _builtin(b: Block, node: cst.Call, entry: Builtin) -> Value:
         b.draws()
         if b.mode == "rule":
             b.say("impure-rule", node, "A rule draws no random values.")
-        elif b.mode == "read":
-            pass  # a read may draw: randomness is no part of the graded state
     rule = _RULES.get(entry.name)
     if rule is not None:
         return b.note(node, rule(b, node, entry), role)
@@ -586,6 +584,8 @@ def _helper_effects(b: Block, node: cst.Call, helper: HelperInfo) -> None:
         _not_while_iterating(b, node, state, f"`{helper.name}` adds to or removes from {state}")
         b.env.forget_state(state)
     b.env.forget_fields(field for _, field in effects.writes)
+    if b.mode == "read" and (changed := sorted(effects.adds | effects.removes | effects.edits)):
+        b.say("write-in-read", node, f"`{helper.name}` changes {', '.join(changed)}; a read tool changes nothing.", fix="declare `kind: write`")
     if b.mode == "rule" and not effects.pure:
         b.say("impure-rule", node, f"`{helper.name}` changes something; a rule only reads.")
 

@@ -1,0 +1,72 @@
+"""The grammar card: one page with the forms, built-ins and pitfalls, made from the tables of the language itself."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+
+from envscaler.spec.forms import FORMS, SCALARS, FormKey
+from envscaler.spec.language import BUILTINS, METHODS, STATEMENTS, Builtin, Method
+
+__all__ = ["card"]
+
+_PITFALLS = (
+    "Logic stands in literal blocks: `do: |` and `holds: |`.",
+    "Conditions are bool: write `x is not None`, `len(xs) > 0`, `text != \"\"`.",
+    "`c.get(key)` may be None: `x = c.get(key) or fail(\"…\")`; `c[key]` fails the call when the key is missing.",
+    "Going through a collection gives keys; records are in `.values()`, both in `.items()`.",
+    "A local bound to a record is a view: writing to it changes the state. Lists of records, results of helpers and"
+    " parameters are copies: write through `c[key]`.",
+    "Do not add to or remove from what is being gone through: go through `list(c)`.",
+    "Records are compared by key, never with `==`.",
+    "Money adds to money; a number becomes money by `money(x)`; money times a number is money, half a cent up.",
+    "Dates move by `days(n)`; the difference of two dates is a duration: `(a - b) // days(1)`.",
+    "A failed call changes nothing; the first failing require decides the message.",
+    "Read tools write nothing. No recursion, no while, no import, no try, no names with a leading underscore.",
+)
+
+
+def card() -> str:
+    """The card as Markdown, at most a page."""
+    sections = [
+        "# The spec language on one page",
+        _forms(),
+        "## Statements\n" + "\n".join(f"- `{form}` {what}" for form, what in STATEMENTS),
+        "## Expressions\n"
+        "- literals, names, `x.field`, `c[key]`, `xs[i]`, `xs[a:b]`, comparison, `and or not` on bools, `in`, `+ - * / // % **`,"
+        " `a if c else b`, list and dict comprehensions, generator arguments, f-strings; `lambda` only as a sort key",
+        "## Built-ins\n" + _rows(BUILTINS.values()),
+        "## Methods\n" + _methods(),
+        "## Pitfalls\n" + "\n".join(f"- {p}" for p in _PITFALLS),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def _forms() -> str:
+    lines = [f"- **{f.what}**: " + ", ".join(_key(k) for k in f.keys) for f in FORMS.values()]
+    types = ", ".join(f"`{name}`" for name in SCALARS)
+    return "\n".join(["## Forms", *lines, f"- **types**: {types}, `T?`, `{{ref: c}}`, `{{list: T}}`, `{{dict: T}}`, `{{enum: […]}}`,"
+                      " `{const: v}`, `{union: […], tag: f}`, `{partial: T}`, a declared name"])  # fmt: skip
+
+
+def _key(key: FormKey) -> str:
+    return f"`{key.key}`" + ("*" if key.required else "")
+
+
+def _rows(entries: Iterable[Builtin]) -> str:
+    return "\n".join(f"- `{e.signature}` {e.doc}" for e in entries)
+
+
+def _methods() -> str:
+    lines = []
+    for owner in ("str", "list", "dict", "collection", "struct"):
+        found = [m for m in METHODS.values() if m.owner == owner]
+        if owner == "str":
+            lines.append("- text: " + _names(found) + ", as in Python")
+        else:
+            lines += [f"- `{m.signature}` {m.doc}" for m in found]
+    return "\n".join(lines)
+
+
+def _names(methods: Iterable[Method]) -> str:
+    return textwrap.fill(" ".join(f"`{m.name}`" for m in methods), 110, subsequent_indent="  ")
