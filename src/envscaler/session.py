@@ -350,7 +350,7 @@ def json_schema() -> dict[str, Any]:
 
 def grammar_card() -> str:
     """The language on a page: forms, built-ins, pitfalls."""
-    from envscaler.spec.card import grammar_card as card
+    from envscaler.spec.card import card
 
     return card()
 
