@@ -135,7 +135,9 @@ class HelperDef:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """``given`` patches the initial state (JSON merge by state, key and field); ``then`` lists expected final fields."""
+    """``given`` patches the initial state (a deep merge by state, key and field; null in the place of a record removes it);
+    ``then`` lists expected final fields (objects are compared in the named keys only, lists whole; null: no such record).
+    Both name states and keys also where the state's JSON form is a list or flat."""
 
     call: Mapping[str, Any]  # arguments as JSON
     given: Mapping[str, Any] | None
@@ -185,6 +187,7 @@ class Spec:
     policy: Literal["strict", "lenient"]  # how arguments are coerced: `arguments: strict | lenient`, default lenient
     initial_state: Mapping[str, Any]  # JSON form, validated for shape, keys and types
     hash: str
+    unknown_tool: Text | None = None  # message for a call of no tool; `{name}` stands for what was called
 
     @property
     def class_name(self) -> str:

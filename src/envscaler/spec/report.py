@@ -21,23 +21,34 @@ class Report:
         self._places: set[tuple[str, Span]] = set()
 
     def error(
-        self, code: str, span: Span, title: str, detail: str = "", help: str = "",
+        self,
+        code: str,
+        span: Span,
+        title: str,
+        detail: str = "",
+        fix: str = "",
         related: tuple[tuple[Span, str], ...] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Add an error; a second one of the same code at the same place says nothing new and is dropped."""
-        self._add(code, span, title, detail, help, "error", related)
+        self._add(code, span, title, detail, fix, "error", related)
 
-    def warning(self, code: str, span: Span, title: str, detail: str = "", help: str = "") -> None:
+    def warning(self, code: str, span: Span, title: str, detail: str = "", fix: str = "") -> None:
         """Add a warning."""
-        self._add(code, span, title, detail, help, "warning", ())
+        self._add(code, span, title, detail, fix, "warning", ())
 
     def _add(
-        self, code: str, span: Span, title: str, detail: str, help: str, severity: Severity,
+        self,
+        code: str,
+        span: Span,
+        title: str,
+        detail: str,
+        fix: str,
+        severity: Severity,
         related: tuple[tuple[Span, str], ...],
-    ) -> None:  # fmt: skip
+    ) -> None:
         if (code + title, span) not in self._places:
             self._places.add((code + title, span))
-            self._found.append(Diagnostic(code, span, title, detail, help, severity, related))
+            self._found.append(Diagnostic(code, span, title, detail, fix, severity, related))
 
     def unknown(self, code: str, span: Span, title: str, name: str, allowed: Collection[str], what: str) -> None:
         """An error about a name that is none of ``allowed``: lists them and proposes the nearest."""

@@ -33,8 +33,12 @@ def decode(path: str, data: bytes, report: Report) -> str | None:
         before = data[: error.start]
         line = before.count(b"\n") + 1
         column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
-        report.error("not-utf8", Span(path, line, column, line, column + 1), f"byte 0x{data[error.start]:02x} is not UTF-8",
-                     help="save the file as UTF-8")  # fmt: skip
+        report.error(
+            "not-utf8",
+            Span(path, line, column, line, column + 1),
+            f"byte 0x{data[error.start]:02x} is not UTF-8",
+            fix="save the file as UTF-8",
+        )
         return None
 
 
@@ -49,24 +53,38 @@ def scan_text(path: str, text: str, report: Report) -> str | None:
 
 
 def _too_large(path: str, report: Report) -> None:
-    report.error("too-large", Span(path, 1, 1, 1, 1), f"the file is larger than {MAX_FILE:,} bytes",
-                 help="move the data into a JSON file: `initial_state: {file: state.json}`")  # fmt: skip
+    report.error(
+        "too-large",
+        Span(path, 1, 1, 1, 1),
+        f"the file is larger than {MAX_FILE:,} bytes",
+        fix="move the data into a JSON file: `initial_state: {file: state.json}`",
+    )
 
 
 def _clean(path: str, text: str, report: Report) -> bool:
     if bad := _FORBIDDEN.search(text):
         char = bad[0][0]
         code = "surrogate" if "\ud800" <= char <= "\udfff" else "control-character"
-        report.error(code, _place(path, text, bad.start()), f"character U+{ord(char):04X} may not stand in a spec",
-                     help=f'write it as "\\u{ord(char):04x}" between double quotes, or remove it' if code != "surrogate" else "remove it")  # fmt: skip
+        report.error(
+            code,
+            _place(path, text, bad.start()),
+            f"character U+{ord(char):04X} may not stand in a spec",
+            fix=f'write it as "\\u{ord(char):04x}" between double quotes, or remove it'
+            if code != "surrogate"
+            else "remove it",
+        )
         return False
     if tab := _LEADING_TAB.search(text):
-        report.error("tab", _place(path, text, tab.end() - 1), "a tab in the indentation", help="indent with spaces")
+        report.error("tab", _place(path, text, tab.end() - 1), "a tab in the indentation", fix="indent with spaces")
         return False
     longest = max(text.split("\n"), key=len)
     if len(longest) > MAX_LINE:
-        report.error("too-large", _place(path, text, text.index(longest)), f"a line is longer than {MAX_LINE:,} characters",
-                     help="break it, or move the data into a JSON file")  # fmt: skip
+        report.error(
+            "too-large",
+            _place(path, text, text.index(longest)),
+            f"a line is longer than {MAX_LINE:,} characters",
+            fix="break it, or move the data into a JSON file",
+        )
         return False
     return True
 
@@ -115,7 +133,9 @@ _TOKEN = re.compile(
       | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
-_NESTING_WORDS = frozenset("and or not if else for in is lambda await async yield from as".split())
+_NESTING_WORDS = frozenset(
+    ["and", "or", "not", "if", "else", "for", "in", "is", "lambda", "await", "async", "yield", "from", "as"]
+)
 _FLAT_OPERATORS = frozenset({":", "="})
 
 
@@ -201,7 +221,10 @@ class _LogicScan:
 
     def _bound(self, at: int) -> None:
         if sum(self.levels) + 3 * len(self.indents) + sum(self.branches) > MAX_NESTING:
-            raise _Refused(at, "too many operators, brackets or branches within each other; use local names or helpers for the parts")
+            raise _Refused(
+                at,
+                "too many operators, brackets or branches within each other; use local names or helpers for the parts",
+            )
 
     def _string(self, at: int, opening: str, outer: str) -> int:
         """A text, from its prefix to after its end; to the end of its line when a one-line text is not closed."""

@@ -11,8 +11,14 @@ from typing import Any, Final, Literal, TypeAlias
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import (
-    AliasEvent, DocumentStartEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent,
-)  # fmt: skip
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
 from ruamel.yaml.scanner import Scanner
 
 from envscaler.diagnostics import Span
@@ -125,7 +131,7 @@ class _TooDeep(Exception):
 class _BoundedScanner(Scanner):
     """The library's scanner takes quadratic time on nested brackets, so depth is bounded where the tokens arise."""
 
-    def fetch_flow_collection_start(self, TokenClass: Any, to_push: str) -> None:
+    def fetch_flow_collection_start(self, TokenClass: Any, to_push: str) -> None:  # noqa: N803, the library's name
         if len(self.flow_context) + len(self.indents) > MAX_DEPTH:
             raise _TooDeep(self.reader.get_mark())
         super().fetch_flow_collection_start(TokenClass, to_push)
@@ -164,7 +170,15 @@ def _feed(builder: _Builder, path: str, text: str, report: Report) -> bool:
         _too_deep(report, _point(path, error.mark))
     except MarkedYAMLError as error:
         _syntax_error(report, path, text, error)
-    except (YAMLError, ArithmeticError, AttributeError, LookupError, ValueError, RecursionError, AssertionError) as error:
+    except (
+        YAMLError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        ValueError,
+        RecursionError,
+        AssertionError,
+    ) as error:
         # beyond its own errors the library fails in undocumented ways on odd text, "\UFFFFFFFF" for example
         place = builder.last or Span(path, 1, 1, 1, 1)
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -187,7 +201,10 @@ _HINTS = (
     (re.compile(r"cannot start any token|found unexpected '%'"), "quote a text that begins with this character"),
     (re.compile(r"unknown escape character"), r"write a backslash as \\ between double quotes, or use single quotes"),
     (re.compile(r"end of stream|unexpected end"), "a quote or a bracket is not closed"),
-    (re.compile(r"expected ',' or '[\]}]'"), "a comma or a closing bracket is missing, or a text with brackets needs quotes"),
+    (
+        re.compile(r"expected ',' or '[\]}]'"),
+        "a comma or a closing bracket is missing, or a text with brackets needs quotes",
+    ),
     (re.compile(r"expected ':'"), "the key has no colon after it, or the line above is not indented as the block"),
 )
 _QUOTE_ME = re.compile(r"""^\s*(?:-\s+)?[^\s'"#][^'"#]*?:\s+(?:[\[{].*[\]}]\s*[^\s,#\]}]|["'].*["']\s*[^\s#,\]}])""")
@@ -207,8 +224,13 @@ def _syntax_error(report: Report, path: str, text: str, error: MarkedYAMLError) 
 
 
 _STYLES: Final[dict[str | None, Style]] = {
-    None: "plain", "": "plain", "'": "single", '"': "double", "|": "literal", ">": "folded",
-}  # fmt: skip
+    None: "plain",
+    "": "plain",
+    "'": "single",
+    '"': "double",
+    "|": "literal",
+    ">": "folded",
+}
 
 
 class _Builder:
@@ -230,9 +252,13 @@ class _Builder:
         if isinstance(event, ScalarEvent):
             self._put(self._scalar(event))
         elif isinstance(event, MappingStartEvent):
-            return self._begin(Mapping(self._span(event), event.start_mark.index, event.end_mark.index, bool(event.flow_style)), event)
+            return self._begin(
+                Mapping(self._span(event), event.start_mark.index, event.end_mark.index, bool(event.flow_style)), event
+            )
         elif isinstance(event, SequenceStartEvent):
-            return self._begin(Sequence(self._span(event), event.start_mark.index, event.end_mark.index, bool(event.flow_style)), event)
+            return self._begin(
+                Sequence(self._span(event), event.start_mark.index, event.end_mark.index, bool(event.flow_style)), event
+            )
         elif isinstance(event, (MappingEndEvent, SequenceEndEvent)):
             self._end(event)
         elif isinstance(event, AliasEvent):
@@ -250,36 +276,62 @@ class _Builder:
         if self.count <= MAX_NODES:
             return True
         self.report.error(
-            "too-large", self.last or Span(self.path, 1, 1, 1, 1), f"the file holds more than {MAX_NODES:,} keys and values",
-            help="move the data into a JSON file: `initial_state: {file: state.json}`",
-        )  # fmt: skip
+            "too-large",
+            self.last or Span(self.path, 1, 1, 1, 1),
+            f"the file holds more than {MAX_NODES:,} keys and values",
+            fix="move the data into a JSON file: `initial_state: {file: state.json}`",
+        )
         return False
 
     def _document(self, event: Any) -> bool:
         self.documents += 1
         span = self._span(event)
         if event.version or event.tags:
-            self.report.error("directive", Span(self.path, 1, 1, 1, 2), "directives (`%YAML`, `%TAG`) are not part of the language",
-                              help="remove the line")  # fmt: skip
+            self.report.error(
+                "directive",
+                Span(self.path, 1, 1, 1, 2),
+                "directives (`%YAML`, `%TAG`) are not part of the language",
+                fix="remove the line",
+            )
         if self.documents == 1:
             return True
-        self.report.error("multiple-documents", span, "a second document starts here", "a file holds one spec",
-                          "put it into a file of its own")  # fmt: skip
+        self.report.error(
+            "multiple-documents",
+            span,
+            "a second document starts here",
+            "a file holds one spec",
+            "put it into a file of its own",
+        )
         return False
 
     def _alias(self, event: Any) -> None:
         span = self._span(event)
-        self.report.error("anchor", span, f"aliases (`*{event.anchor}`) are not part of the language",
-                          "what two places share is a named type, a constant or a helper", "write the value out, or quote a text that begins with *")  # fmt: skip
+        self.report.error(
+            "anchor",
+            span,
+            f"aliases (`*{event.anchor}`) are not part of the language",
+            "what two places share is a named type, a constant or a helper",
+            "write the value out, or quote a text that begins with *",
+        )
         self._put(Scalar(span, event.start_mark.index, event.end_mark.index, "", "broken"))
 
     def _properties(self, event: Any, span: Span) -> None:
         if event.anchor is not None:
-            self.report.error("anchor", span, f"anchors (`&{event.anchor}`) are not part of the language",
-                              "what two places share is a named type, a constant or a helper", "remove it, or quote a text that begins with &")  # fmt: skip
+            self.report.error(
+                "anchor",
+                span,
+                f"anchors (`&{event.anchor}`) are not part of the language",
+                "what two places share is a named type, a constant or a helper",
+                "remove it, or quote a text that begins with &",
+            )
         if event.tag is not None:
-            self.report.error("tag", span, f"tags (`{str(event.tag)[:40]}`) are not part of the language",
-                              "the declared type of the place decides what a value is", "remove it, or quote a text that begins with !")  # fmt: skip
+            self.report.error(
+                "tag",
+                span,
+                f"tags (`{str(event.tag)[:40]}`) are not part of the language",
+                "the declared type of the place decides what a value is",
+                "remove it, or quote a text that begins with !",
+            )
 
     def _scalar(self, event: Any) -> Scalar:
         span = self._span(event)
@@ -290,11 +342,20 @@ class _Builder:
             node.span = Span(self.path, span.line, span.column, span.line, span.column + 1)
             node.end = self._literal_end(node)
         if style == "folded":
-            self.report.error("folded", node.span, "folded texts (`>`) are not part of the language", "they lose line breaks silently",
-                              "use a literal block (`|`)")  # fmt: skip
+            self.report.error(
+                "folded",
+                node.span,
+                "folded texts (`>`) are not part of the language",
+                "they lose line breaks silently",
+                "use a literal block (`|`)",
+            )
         if _SURROGATE.search(node.text):
-            self.report.error("surrogate", span, "half a character: a lone surrogate",
-                              help=r"write a character beyond U+FFFF whole, or as \U0001F600")  # fmt: skip
+            self.report.error(
+                "surrogate",
+                span,
+                "half a character: a lone surrogate",
+                fix=r"write a character beyond U+FFFF whole, or as \U0001F600",
+            )
             node.style = "broken"
         return node
 
@@ -319,7 +380,9 @@ class _Builder:
         self.keys.pop()
         if node.flow:
             node.end = event.end_mark.index
-            node.span = Span(self.path, node.span.line, node.span.column, event.end_mark.line + 1, event.end_mark.column + 1)
+            node.span = Span(
+                self.path, node.span.line, node.span.column, event.end_mark.line + 1, event.end_mark.column + 1
+            )
         else:
             _close_block(node)
         self._put(node)
@@ -341,19 +404,29 @@ class _Builder:
     def _key(self, node: Node) -> Scalar:
         if isinstance(node, Scalar) and node.style not in ("literal", "folded"):
             return node
-        self.report.error("complex-key", node.span, "a key is one plain or quoted text",
-                          help="a text in curly brackets needs quotes" if isinstance(node, Mapping) else "")  # fmt: skip
+        self.report.error(
+            "complex-key",
+            node.span,
+            "a key is one plain or quoted text",
+            fix="a text in curly brackets needs quotes" if isinstance(node, Mapping) else "",
+        )
         return Scalar(node.span, node.start, node.end, "", "broken")
 
     def _entry(self, parent: Mapping, key: Scalar, value: Node) -> None:
         if key.style == "broken":
             return
         if key.text == "<<" and key.style == "plain":
-            self.report.error("merge-key", key.span, "merge keys (`<<`) are not part of the language",
-                              help="write the entries out")  # fmt: skip
+            self.report.error(
+                "merge-key", key.span, "merge keys (`<<`) are not part of the language", fix="write the entries out"
+            )
         elif (before := parent.entries.get(key.text)) is not None:
-            self.report.error("duplicate-key", key.span, f"{short(key.text)} stands here twice", help="remove or rename one of them",
-                              related=((before.key.span, "the first is here"),))  # fmt: skip
+            self.report.error(
+                "duplicate-key",
+                key.span,
+                f"{short(key.text)} stands here twice",
+                fix="remove or rename one of them",
+                related=((before.key.span, "the first is here"),),
+            )
         else:
             parent.entries[key.text] = Entry(key, value)
 
