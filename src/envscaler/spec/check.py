@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import libcst as cst
 
 from envscaler.diagnostics import Span, nearest, one_of
-from envscaler.spec.checked import Checked, CheckedBody, Effects
-from envscaler.spec.logic.block import Block, HelperInfo, Mode, Value, World
-from envscaler.spec.logic.expressions import condition
+from envscaler.spec.checked import Checked, CheckedBody
+from envscaler.spec.logic.block import Block, HelperInfo, Mode, World
+from envscaler.spec.logic.operators import condition
 from envscaler.spec.logic.parse import Parsed, parse_block
 from envscaler.spec.logic.relations import container, join
 from envscaler.spec.logic.scope import Binding
@@ -19,7 +19,7 @@ from envscaler.spec.model import Block as Source
 from envscaler.spec.model import HelperDef, Param, RuleDef, Spec, ToolDef
 from envscaler.spec.read import read_spec
 from envscaler.spec.report import Report
-from envscaler.spec.types import ANY, MISSING, NEVER, NONE, Key, Type
+from envscaler.spec.types import ANY, NEVER, NONE, Key, Type
 
 __all__ = ["check_spec", "check_text"]
 
@@ -77,8 +77,8 @@ class _SpecCheck:
     def _recursive(self, cycle: Sequence[str]) -> None:
         way = " → ".join([*cycle, cycle[0]])
         for name in cycle:
-            help_text = "a tree is gone through with walk(…)" if len(cycle) == 1 else ""
-            self.report.error("recursive-helper", self.spec.helpers[name].span, f"Helpers do not call themselves: {way}.", help=help_text)
+            fix = "a tree is gone through with walk(…)" if len(cycle) == 1 else ""
+            self.report.error("recursive-helper", self.spec.helpers[name].span, f"Helpers do not call themselves: {way}.", fix=fix)
 
     def _helper(self, definition: HelperDef, parsed: Parsed) -> None:
         block = Block(self.world, parsed, "helper", f"{definition.kind} {definition.name}")
@@ -113,9 +113,9 @@ class _SpecCheck:
         self._params(block, tool.params)
         check_statements(block, parsed.module.body, tool.returns)
         body = self._body(block, tool.do, tool.returns, tool.span, strict=False)
-        if tool.kind == "write" and not (body.effects.writes or body.effects.adds or body.effects.removes):
+        if tool.kind == "write" and not block.failed and not (body.effects.writes or body.effects.adds or body.effects.removes):
             self.report.warning("writes-nothing", tool.span, f"`{tool.name}` is declared `kind: write` and changes nothing.",
-                                help="declare `kind: read`")  # fmt: skip
+                                fix="declare `kind: read`")  # fmt: skip
         return body
 
     def _rule(self, rule: RuleDef) -> CheckedBody | None:

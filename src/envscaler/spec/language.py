@@ -8,8 +8,17 @@ from typing import Final, Literal
 from envscaler.spec.types import BOOL, DATE, DATETIME, DURATION, FLOAT, INT, MONEY, NUMBER, STR, ZONE, Type
 
 __all__ = [
-    "BUILTINS", "CLOCK_NAMES", "DATE_PARTS", "DATETIME_PARTS", "METHODS", "RESERVED_NAMES", "STATEMENTS", "TIME_PARTS",
-    "Builtin", "Method", "methods_of",
+    "BUILTINS",
+    "CLOCK_NAMES",
+    "DATETIME_PARTS",
+    "DATE_PARTS",
+    "METHODS",
+    "RESERVED_NAMES",
+    "STATEMENTS",
+    "TIME_PARTS",
+    "Builtin",
+    "Method",
+    "methods_of",
 ]  # fmt: skip
 
 Owner = Literal["str", "list", "dict", "collection", "struct"]

@@ -119,7 +119,7 @@ LOGIC = (
           "require(item.title > 3, \"Short.\")\nitem.title = \"x\"", "require(len(item.title) > 3, \"Short.\")\nitem.title = \"x\""),
     _code("unlike-types", "A name or list with unlike types",
           "A name, a list's elements and the sides of a conditional have one type.",
-          "item.tags = [\"a\", 1]", "item.tags = [\"a\", \"1\"]"),
+          "item.title = \"x\"\nreturn [\"a\", 1]", "item.title = \"x\"\nreturn [\"a\", \"1\"]"),
     _code("key-not-record", "A field asked of a key",
           "Going through a collection gives its keys, as with a dict.",
           "for i in items:\n    require(i.title != \"\", \"No title.\")\nitem.title = \"x\"",

@@ -58,6 +58,7 @@ class World:
     report: Report
     helpers: dict[str, HelperInfo] = field(default_factory=dict)
     used: set[tuple[str, str]] = field(default_factory=set)  # (kind, name)
+    said: set[Diagnostic] = field(default_factory=set)  # a part that is looked at twice is reported once
 
     @property
     def states(self) -> Mapping[str, StateDef]:
@@ -90,6 +91,7 @@ class Block:
     locals_bound: dict[str, cst.CSTNode] = field(default_factory=dict)
     loop_edits: dict[cst.For, frozenset[str]] = field(default_factory=dict)
     muted: int = 0
+    failed: bool = False
 
     # -- reporting
 
@@ -97,8 +99,13 @@ class Block:
         self, code: str, node: cst.CSTNode, title: str, detail: str = "", fix: str = "", severity: Severity = "error"
     ) -> None:
         """Report a problem at a node, unless this is a trial pass."""
-        if not self.muted:
-            self.world.report.extend([Diagnostic(code, self.parsed.span(node), title, detail, fix, severity)])
+        if self.muted:
+            return
+        found = Diagnostic(code, self.parsed.span(node), title, detail, fix, severity)
+        self.failed |= severity == "error"
+        if found not in self.world.said:
+            self.world.said.add(found)
+            self.world.report.extend([found])
 
     def unknown(self, code: str, node: cst.CSTNode, title: str, name: str, allowed: Collection[str], what: str) -> None:
         """Report an unknown name with the allowed ones and the nearest."""

@@ -9,21 +9,52 @@ import libcst as cst
 
 from envscaler.spec.checked import Role
 from envscaler.spec.language import BUILTINS, METHODS, Builtin, Method, methods_of
-from envscaler.spec.logic.block import Block, HelperInfo, Value, path_of
-from envscaler.spec.logic.expressions import condition, elements_of, infer, key_of, read, store
+from envscaler.spec.logic.binding import elements_of
+from envscaler.spec.logic.block import Block, HelperInfo, Value
+from envscaler.spec.logic.infer import infer, read, rule
+from envscaler.spec.logic.names import key_of
 from envscaler.spec.logic.narrowing import narrow
+from envscaler.spec.logic.operators import condition
 from envscaler.spec.logic.places import change, joined_local
 from envscaler.spec.logic.relations import NUMERIC, assignable, container, holds_records, join, ordered, plain, textual
 from envscaler.spec.logic.scope import Binding
+from envscaler.spec.logic.storing import store
 from envscaler.spec.types import (
-    ANY, BOOL, DATE, DATETIME, DURATION, FLOAT, INT, MISSING, MONEY, NEVER, NONE, NUMBER, STR, TIME, Const, DictOf,
-    Enum, Field, IterOf, Key, ListOf, Nullable, Obj, Partial, StateOf, Struct, TupleOf, Type, Union, nullable,
+    ANY,
+    BOOL,
+    DATE,
+    DATETIME,
+    DURATION,
+    FLOAT,
+    INT,
+    MISSING,
+    MONEY,
+    NEVER,
+    NONE,
+    NUMBER,
+    STR,
+    TIME,
+    Const,
+    DictOf,
+    Field,
+    IterOf,
+    ListOf,
+    Nullable,
+    Obj,
+    Partial,
+    StateOf,
+    Struct,
+    TupleOf,
+    Type,
+    Union,
+    nullable,
     strip_null,
 )  # fmt: skip
 
 __all__ = ["call"]
 
 
+@rule(cst.Call)
 def call(b: Block, node: cst.Call, expected: Type | None) -> Value:
     """The value of a call."""
     if any(arg.star for arg in node.args):
@@ -40,7 +71,12 @@ def call(b: Block, node: cst.Call, expected: Type | None) -> Value:
 def _function(b: Block, node: cst.Call, name: str) -> Value:
     spec = b.world.spec
     if name in b.env.names:
-        b.say("unknown-function", node.func, f"`{name}` is a value here, not a function.", fix="rename the local or parameter")
+        b.say(
+            "unknown-function",
+            node.func,
+            f"`{name}` is a value here, not a function.",
+            fix="rename the local or parameter",
+        )
         return b.note(node, Value(NEVER))
     if name in BUILTINS:
         return _builtin(b, node, BUILTINS[name])
@@ -63,13 +99,30 @@ def _no_function(b: Block, node: cst.Call, name: str) -> None:
     spec = b.world.spec
     record = b.world.record_type(name)
     if record is not None:
-        b.say("unknown-function", node.func, f"Records of {name} are made by their collection.", fix=f"write {record.collection or name.lower()}.add(…)")
+        b.say(
+            "unknown-function",
+            node.func,
+            f"Records of {name} are made by their collection.",
+            fix=f"write {record.collection or name.lower()}.add(…)",
+        )
     elif name in spec.types:
-        b.say("unknown-function", node.func, f"{name} is no struct; it has no constructor.", fix="write the value itself")
+        b.say(
+            "unknown-function", node.func, f"{name} is no struct; it has no constructor.", fix="write the value itself"
+        )
     elif name in spec.setup:
-        b.say("unknown-function", node.func, f"`{name}` is a setup function, called by scenarios only.", fix="move the shared part into a helper")
+        b.say(
+            "unknown-function",
+            node.func,
+            f"`{name}` is a setup function, called by scenarios only.",
+            fix="move the shared part into a helper",
+        )
     elif name in spec.tools:
-        b.say("unknown-function", node.func, f"`{name}` is a tool; tools do not call each other.", fix="move the shared part into a helper")
+        b.say(
+            "unknown-function",
+            node.func,
+            f"`{name}` is a tool; tools do not call each other.",
+            fix="move the shared part into a helper",
+        )
     else:
         known = [*BUILTINS, *spec.helpers, *(n for n, t in spec.types.items() if isinstance(t, Struct))]
         b.unknown("unknown-function", node.func, f"There is no function `{name}`.", name, known, "functions")
@@ -85,7 +138,12 @@ def _ignore_arguments(b: Block, node: cst.Call) -> None:
 
 
 def _arguments(
-    b: Block, node: cst.Call, name: str, positional: Sequence[str], optional: Sequence[str] = (), keywords: Sequence[str] = ()
+    b: Block,
+    node: cst.Call,
+    name: str,
+    positional: Sequence[str],
+    optional: Sequence[str] = (),
+    keywords: Sequence[str] = (),
 ) -> dict[str, cst.BaseExpression] | None:
     """Arguments by name; None (and a diagnostic) when they do not fit. ``optional`` are positional ones that may be left out."""
     order = [*positional, *optional]
@@ -102,7 +160,14 @@ def _arguments(
         elif arg.keyword.value in (*order, *keywords):
             found[arg.keyword.value] = arg.value
         else:
-            b.unknown("wrong-arguments", arg, f"`{name}` has no parameter `{arg.keyword.value}`.", arg.keyword.value, [*order, *keywords], "parameters")
+            b.unknown(
+                "wrong-arguments",
+                arg,
+                f"`{name}` has no parameter `{arg.keyword.value}`.",
+                arg.keyword.value,
+                [*order, *keywords],
+                "parameters",
+            )
             return None
     missing = [p for p in positional if p not in found]
     if missing:
@@ -197,7 +262,12 @@ def _fail(b: Block, node: cst.Call, entry: Builtin) -> Value:
 
 def _message(b: Block, node: cst.BaseExpression) -> None:
     if b.mode == "rule":
-        b.say("impure-rule", node, "A rule only says whether it holds.", fix="write the condition; the rule's text is the message")
+        b.say(
+            "impure-rule",
+            node,
+            "A rule only says whether it holds.",
+            fix="write the condition; the rule's text is the message",
+        )
     value = read(b, node)
     if not textual(value.type) and value.type != NEVER:
         b.say("wrong-type", node, f"The message is a text, this is {value.type}.", fix=f'write f"{{{b.source(node)}}}"')
@@ -297,7 +367,9 @@ def _with_default(b: Block, node: cst.Call, item: Value, default: Value) -> Valu
             return Value(MONEY) if store(b, node.args[-1].value, default, MONEY, "the default") else Value(NEVER)
         b.say("unlike-types", node, f"The elements are {item.type}, the default is {default.type}.")
         return Value(NEVER)
-    return Value(of, item.view if default.type == NONE or default.view == item.view else None, item.copy_of, item.frozen)
+    return Value(
+        of, item.view if default.type == NONE or default.view == item.view else None, item.copy_of, item.frozen
+    )
 
 
 def _ordered_by(b: Block, node: cst.Call, found: dict[str, cst.BaseExpression], item: Value) -> None:
@@ -335,7 +407,12 @@ def _conditions(b: Block, node: cst.Call, entry: Builtin) -> Value:
     if found is not None:
         of = _run(b, found["conditions"])[1].type
         if of not in (BOOL, NEVER):
-            b.say("not-bool", found["conditions"], f"`{entry.name}` takes conditions, these are {of}.", fix="write a comparison for each")
+            b.say(
+                "not-bool",
+                found["conditions"],
+                f"`{entry.name}` takes conditions, these are {of}.",
+                fix="write a comparison for each",
+            )
     return Value(BOOL)
 
 
@@ -409,7 +486,9 @@ def _count(b: Block, node: cst.Call, entry: Builtin) -> Value:
 
 def _abs(b: Block, node: cst.Call, entry: Builtin) -> Value:
     found = _arguments(b, node, "abs", ["x"])
-    return Value(NEVER) if found is None else Value(plain(_one_of(b, found["x"], (*NUMERIC, MONEY, DURATION), "abs").type))
+    return (
+        Value(NEVER) if found is None else Value(plain(_one_of(b, found["x"], (*NUMERIC, MONEY, DURATION), "abs").type))
+    )
 
 
 def _round(b: Block, node: cst.Call, entry: Builtin) -> Value:
@@ -459,7 +538,14 @@ def _named_type(b: Block, node: cst.BaseExpression) -> Type:
         b.use("type", word)
         of = b.world.spec.types[word]
     else:
-        b.unknown("unknown-type", node, f"`{b.source(node)}` is no type.", word, [*names, "list", "dict", *b.world.spec.types], "types")
+        b.unknown(
+            "unknown-type",
+            node,
+            f"`{b.source(node)}` is no type.",
+            word,
+            [*names, "list", "dict", *b.world.spec.types],
+            "types",
+        )
         return NEVER
     b.note(node, Value(of))
     b.convert(node, of)
@@ -484,7 +570,9 @@ def _date(b: Block, node: cst.Call, entry: Builtin) -> Value:
     if found is not None:
         value = read(b, found["x"])
         if not textual(value.type) and value.type not in (DATE, DATETIME, NEVER):
-            b.say("wrong-type", found["x"], f"`date` takes a text or datetime, this is {value.type}.", fix=entry.signature)
+            b.say(
+                "wrong-type", found["x"], f"`date` takes a text or datetime, this is {value.type}.", fix=entry.signature
+            )
     return Value(DATE)
 
 
@@ -506,7 +594,12 @@ def _choice(b: Block, node: cst.Call, entry: Builtin) -> Value:
         return Value(NEVER)
     source, item = _run(b, found["xs"])
     if not isinstance(source.type, ListOf) and source.type != NEVER:
-        b.say("wrong-type", found["xs"], f"`choice` takes a list, this is {source.type}.", fix=f"write list({b.source(found['xs'])})")
+        b.say(
+            "wrong-type",
+            found["xs"],
+            f"`choice` takes a list, this is {source.type}.",
+            fix=f"write list({b.source(found['xs'])})",
+        )
     return item
 
 
@@ -519,7 +612,12 @@ def _tree(b: Block, node: cst.Call, entry: Builtin) -> Value:
     state = b.world.states.get(of.name) if isinstance(of, StateOf) else None
     if state is None or state.tree is None:
         if of != NEVER:
-            b.say("wrong-type", found["tree"], f"`{entry.name}` takes a collection that is a tree.", fix="declare `tree: {parent: …, name: …}` for it")
+            b.say(
+                "wrong-type",
+                found["tree"],
+                f"`{entry.name}` takes a collection that is a tree.",
+                fix="declare `tree: {parent: …, name: …}` for it",
+            )
         return Value(NEVER)
     b.loops()
     if entry.name in ("child", "children"):
@@ -585,7 +683,12 @@ def _helper_effects(b: Block, node: cst.Call, helper: HelperInfo) -> None:
         b.env.forget_state(state)
     b.env.forget_fields(field for _, field in effects.writes)
     if b.mode == "read" and (changed := sorted(effects.adds | effects.removes | effects.edits)):
-        b.say("write-in-read", node, f"`{helper.name}` changes {', '.join(changed)}; a read tool changes nothing.", fix="declare `kind: write`")
+        b.say(
+            "write-in-read",
+            node,
+            f"`{helper.name}` changes {', '.join(changed)}; a read tool changes nothing.",
+            fix="declare `kind: write`",
+        )
     if b.mode == "rule" and not effects.pure:
         b.say("impure-rule", node, f"`{helper.name}` changes something; a rule only reads.")
 
@@ -601,7 +704,9 @@ def _construct(b: Block, node: cst.Call, struct: Struct) -> Value:
     return b.note(node, Value(struct), Role("construct", struct.name, struct))
 
 
-def _fields(b: Block, node: cst.Call, struct: Struct, name: str, key: Field | None = None, key_needed: bool = False) -> None:
+def _fields(
+    b: Block, node: cst.Call, struct: Struct, name: str, key: Field | None = None, key_needed: bool = False
+) -> None:
     """Check the keyword arguments that give a struct its fields."""
     fields = dict(struct.fields)
     if key is not None:
@@ -609,7 +714,12 @@ def _fields(b: Block, node: cst.Call, struct: Struct, name: str, key: Field | No
     given: set[str] = set()
     for arg in node.args:
         if arg.keyword is None:
-            b.say("wrong-arguments", arg, f"Fields of {struct.name} are given by name.", fix=f"write {name}({next(iter(fields), 'field')}=…)")
+            b.say(
+                "wrong-arguments",
+                arg,
+                f"Fields of {struct.name} are given by name.",
+                fix=f"write {name}({next(iter(fields), 'field')}=…)",
+            )
             infer(b, arg.value)
             continue
         label = arg.keyword.value
@@ -626,7 +736,12 @@ def _fields(b: Block, node: cst.Call, struct: Struct, name: str, key: Field | No
     if key is not None and key_needed and key.name not in given:
         missing.insert(0, key.name)
     if missing:
-        b.say("wrong-arguments", node, f"{struct.name} also needs {', '.join(missing)}.", detail=f"fields: {', '.join(fields)}")
+        b.say(
+            "wrong-arguments",
+            node,
+            f"{struct.name} also needs {', '.join(missing)}.",
+            detail=f"fields: {', '.join(fields)}",
+        )
 
 
 def _must_be_given(field: Field) -> bool:
@@ -641,7 +756,7 @@ def _method(b: Block, node: cst.Call, func: cst.Attribute) -> Value:
     name, kind = func.attr.value, _owner_kind(owner.type)
     if kind is None:
         if owner.type != NEVER:
-            b.say("unknown-method", func, f"{owner.type} has no methods.", fix=_method_fix(b, func, owner.type))
+            b.say("unknown-method", func.attr, f"{owner.type} has no methods.", fix=_method_fix(b, func, owner.type))
         _ignore_arguments(b, node)
         return b.note(node, Value(NEVER))
     method = METHODS.get(f"{kind}.{name}")
@@ -676,11 +791,11 @@ def _owner_kind(of: Type) -> str | None:
 def _no_method(b: Block, func: cst.Attribute, of: Type, kind: str, name: str) -> None:
     known = methods_of(kind)  # type: ignore[arg-type]
     if kind == "struct" and isinstance(of, Struct) and name in of.fields:
-        b.say("unknown-method", func, f"`{name}` is a field, not a method.", fix=f"write {b.source(func)} without ()")
+        b.say("unknown-method", func.attr, f"`{name}` is a field, not a method.", fix=f"write {b.source(func)} without ()")
     elif name in ("format", "format_map", "encode", "translate"):
-        b.say("unknown-method", func, f"The language has no `{name}`.", fix='use an f-string: f"{a} {b}"')
+        b.say("unknown-method", func.attr, f"The language has no `{name}`.", fix='use an f-string: f"{a} {b}"')
     else:
-        b.unknown("unknown-method", func, f"{of} has no method `{name}`.", name, list(known), f"methods of a {kind}")
+        b.unknown("unknown-method", func.attr, f"{of} has no method `{name}`.", name, list(known), f"methods of a {kind}")
 
 
 def _text_method(b: Block, node: cst.Call, func: cst.Attribute, owner: Value, method: Method) -> Value:
@@ -688,7 +803,12 @@ def _text_method(b: Block, node: cst.Call, func: cst.Attribute, owner: Value, me
     if found is not None:
         of = _run(b, found["texts"])[1].type
         if not textual(of) and of != NEVER:
-            b.say("wrong-type", found["texts"], f"`join` takes texts, these are {of}.", fix="turn each into text: str(x) for x in …")
+            b.say(
+                "wrong-type",
+                found["texts"],
+                f"`join` takes texts, these are {of}.",
+                fix="turn each into text: str(x) for x in …",
+            )
     return Value(STR)
 
 
@@ -761,7 +881,13 @@ def _dict_method(b: Block, node: cst.Call, func: cst.Attribute, owner: Value, me
 
 
 def _dict_result(
-    b: Block, node: cst.Call, func: cst.Attribute, owner: Value, of: DictOf, method: Method, found: dict[str, cst.BaseExpression]
+    b: Block,
+    node: cst.Call,
+    func: cst.Attribute,
+    owner: Value,
+    of: DictOf,
+    method: Method,
+    found: dict[str, cst.BaseExpression],
 ) -> Value:
     view = owner.view if container(of.value) else None
     match method.name:
@@ -878,4 +1004,3 @@ _METHOD_RULES: Final = {
     "str": _text_method, "list": _list_method, "dict": _dict_method, "collection": _collection_method,
     "struct": _struct_method,
 }  # fmt: skip
-

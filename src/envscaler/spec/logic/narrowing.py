@@ -40,7 +40,9 @@ def _boolean(b: Block, test: cst.BooleanOperation, holds: bool) -> None:
     b.env.take(one.joined(b.env))
 
 
-def _comparison(b: Block, left: cst.BaseExpression, operator: cst.BaseCompOp, right: cst.BaseExpression, holds: bool) -> None:
+def _comparison(
+    b: Block, left: cst.BaseExpression, operator: cst.BaseCompOp, right: cst.BaseExpression, holds: bool
+) -> None:
     match operator:
         case cst.Is() | cst.IsNot() if _is_none(right):
             _null(b, left, isinstance(operator, cst.Is) == holds)
@@ -122,4 +124,3 @@ def _member(b: Block, subject: cst.BaseExpression, texts: tuple[str, ...], insid
             b.env.facts[path] = Enum(kept)
     elif str(inner) == "str":
         b.env.facts[path] = Enum(texts)
-

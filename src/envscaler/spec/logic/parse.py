@@ -32,7 +32,7 @@ class Parsed:
         """Where a node of this block stands in the spec's file."""
         if not self._ranges:
             wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
-            self._ranges = {n: r for n, r in wrapper.resolve(PositionProvider).items() if isinstance(r, CodeRange)}
+            self._ranges = dict(wrapper.resolve(PositionProvider))
         found = self._ranges.get(node)
         if found is None:
             return self.block.span
@@ -77,13 +77,22 @@ def _syntax(block: Block, error: SyntaxError, expression: bool) -> Diagnostic:
     if (end_line, end_column) <= (line, column):
         end_line, end_column = line, column + 1
     fix = "an expression over several lines stands in parentheses" if expression and line > 1 else ""
-    return Diagnostic("logic-syntax", _span(block, line, column, end_line, end_column), f"Not valid: {error.msg}.", help=fix)
+    return Diagnostic(
+        "logic-syntax", _span(block, line, column, end_line, end_column), f"Not valid: {error.msg}.", help=fix
+    )
 
 
 def _one_expression(block: Block, tree: ast.Module) -> list[Diagnostic]:
     if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
         return []
-    return [Diagnostic("not-an-expression", block.span, "This takes one expression, not statements.", help="write the condition alone, without `return`")]
+    return [
+        Diagnostic(
+            "not-an-expression",
+            block.span,
+            "This takes one expression, not statements.",
+            help="write the condition alone, without `return`",
+        )
+    ]
 
 
 _ALLOWED = (
@@ -172,7 +181,9 @@ def _refused_detail(block: Block, node: ast.AST, parents: dict[int, ast.AST]) ->
         case ast.Lambda():
             parent = parents.get(id(node))
             if not (isinstance(parent, ast.keyword) and parent.arg == "key"):
-                yield refuse("`lambda` stands only as `key=` of sorted, min, max or sort.", "use a comprehension or a helper")
+                yield refuse(
+                    "`lambda` stands only as `key=` of sorted, min, max or sort.", "use a comprehension or a helper"
+                )
             elif (a := node.args).defaults or a.kwonlyargs or a.vararg or a.kwarg or a.posonlyargs or len(a.args) != 1:
                 yield refuse("A sort key takes one plain parameter.")
         case ast.Subscript(slice=ast.Tuple()):
@@ -180,7 +191,7 @@ def _refused_detail(block: Block, node: ast.AST, parents: dict[int, ast.AST]) ->
 
 
 def _ast_span(block: Block, node: ast.AST | None) -> Span:
-    if node is None or not hasattr(node, "lineno"):
+    if not isinstance(node, ast.expr | ast.stmt | ast.arg | ast.keyword):
         return block.span
     lines = block.source.split("\n")
 

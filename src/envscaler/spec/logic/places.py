@@ -23,14 +23,29 @@ def change(b: Block, place: cst.BaseExpression, owner: Value, *, field: str = ""
     if owner.view is not None:
         return _change_state(b, place, owner, field, structure)
     if owner.frozen:
-        b.say("write-to-copy", place, f"`{b.source(place)}` is {owner.frozen} and is not changed.", fix=_own_copy(b, place, owner))
+        b.say(
+            "write-to-copy",
+            place,
+            f"`{b.source(place)}` is {owner.frozen} and is not changed.",
+            fix=_own_copy(b, place, owner),
+        )
         return False
     inner = strip_null(owner.type)
     if isinstance(inner, Struct | Union | Partial) or _inside_copy(place, owner):
-        b.say("write-to-copy", place, f"`{b.source(place)}` is a copy; a change to it would be lost.", fix=_write_through(b, place, owner))
+        b.say(
+            "write-to-copy",
+            place,
+            f"`{b.source(place)}` is a copy; a change to it would be lost.",
+            fix=_write_through(b, place, owner),
+        )
         return False
     if structure and b.source(place) in (text for text, _ in b.iterating):
-        b.say("change-while-iterating", place, f"`{b.source(place)}` changes while it is being gone through.", fix=f"go through list({b.source(place)})")
+        b.say(
+            "change-while-iterating",
+            place,
+            f"`{b.source(place)}` changes while it is being gone through.",
+            fix=f"go through list({b.source(place)})",
+        )
     return True
 
 
@@ -42,7 +57,12 @@ def _change_state(b: Block, place: cst.BaseExpression, owner: Value, field: str,
     elif b.mode == "rule":
         b.say("impure-rule", place, f"A rule changes {owner.view}.{name}; it only reads.")
     if structure and b.source(place) in (text for text, _ in b.iterating):
-        b.say("change-while-iterating", place, f"`{b.source(place)}` changes while it is being gone through.", fix=f"go through list({b.source(place)})")
+        b.say(
+            "change-while-iterating",
+            place,
+            f"`{b.source(place)}` changes while it is being gone through.",
+            fix=f"go through list({b.source(place)})",
+        )
     b.writes(owner.view, name)
     b.env.forget_fields({name, field} - {""})
     return True
@@ -104,4 +124,3 @@ def joined_local(b: Block, place: cst.BaseExpression, owner: Value, more: Type, 
     assert isinstance(place, cst.Name)
     b.env.names[place.value] = replace(local, type=both)
     b.env.facts.pop((place.value,), None)
-

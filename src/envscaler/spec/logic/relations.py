@@ -5,8 +5,36 @@ from __future__ import annotations
 from typing import Final
 
 from envscaler.spec.types import (
-    ANY, BOOL, DATE, DATETIME, DURATION, FLOAT, INT, MONEY, NEVER, NONE, NUMBER, STR, TIME, Const, DictOf, Enum,
-    IterOf, Key, ListOf, Nullable, Obj, Partial, Scalar, StateOf, Struct, TupleOf, Type, Union, nullable, strip_null,
+    ANY,
+    BOOL,
+    DATE,
+    DATETIME,
+    DURATION,
+    FLOAT,
+    INT,
+    MONEY,
+    NEVER,
+    NONE,
+    NUMBER,
+    STR,
+    TIME,
+    Const,
+    DictOf,
+    Enum,
+    IterOf,
+    Key,
+    ListOf,
+    Nullable,
+    Obj,
+    Partial,
+    Scalar,
+    StateOf,
+    Struct,
+    TupleOf,
+    Type,
+    Union,
+    nullable,
+    strip_null,
 )  # fmt: skip
 
 __all__ = [
@@ -161,7 +189,7 @@ def assignable(value: Type, place: Type) -> bool:
         case _, Key():
             return plain(value) == place.of and not (isinstance(value, Key) and value.collection != place.collection)
         case _:
-            return place in (STR, INT) and plain(value) == place or (value, place) in _WIDENED
+            return (place in (STR, INT) and plain(value) == place) or (value, place) in _WIDENED
 
 
 _WIDENED = {(INT, FLOAT), (INT, NUMBER), (FLOAT, NUMBER), (NUMBER, FLOAT), (BOOL, BOOL)}
@@ -220,7 +248,7 @@ def ordered(a: Type, b: Type) -> bool:
     return (a in NUMERIC and b in NUMERIC) or (a == b and a in (STR, MONEY, DATE, TIME, DATETIME, DURATION, BOOL))
 
 
-_NUMBERS = {
+_NUMBERS: dict[tuple[Type, Type], Type] = {
     (INT, INT): INT, (INT, FLOAT): FLOAT, (FLOAT, INT): FLOAT, (FLOAT, FLOAT): FLOAT,
 }  # fmt: skip
 

@@ -7,18 +7,36 @@ from collections.abc import Sequence
 import libcst as cst
 
 from envscaler.spec.checked import Role
+from envscaler.spec.logic import calls, comparisons, displays  # noqa: F401  (they register their rules)
+from envscaler.spec.logic.binding import bind_target, declare, elements_of
 from envscaler.spec.logic.block import Block, Value, path_of
 from envscaler.spec.logic.calls import remove
-from envscaler.spec.logic.expressions import (
-    bind_target, condition, declare, elements_of, infer, key_of, operation, operator_text, read, store,
-)  # fmt: skip
+from envscaler.spec.logic.infer import infer, read
+from envscaler.spec.logic.names import key_of
 from envscaler.spec.logic.narrowing import narrow
+from envscaler.spec.logic.operators import condition, operation, operator_text
 from envscaler.spec.logic.places import change, joined_local
-from envscaler.spec.logic.relations import assignable, container, join, literal
+from envscaler.spec.logic.relations import assignable, container, literal
 from envscaler.spec.logic.scope import Env
+from envscaler.spec.logic.storing import store
 from envscaler.spec.types import (
-    ANY, INT, NEVER, NONE, STR, Const, DictOf, IterOf, ListOf, Nullable, Obj, Partial, StateOf, Struct, TupleOf, Type,
-    Union, strip_null,
+    ANY,
+    INT,
+    NEVER,
+    NONE,
+    STR,
+    Const,
+    DictOf,
+    IterOf,
+    ListOf,
+    Nullable,
+    Obj,
+    StateOf,
+    Struct,
+    TupleOf,
+    Type,
+    Union,
+    strip_null,
 )  # fmt: skip
 
 __all__ = ["check_statements"]
@@ -50,7 +68,9 @@ class _Statements:
         for node in body:
             if not self.b.env.live:
                 if not told:
-                    self.b.say("unreachable", _first(node), "This is never reached.", fix="remove it", severity="warning")
+                    self.b.say(
+                        "unreachable", _first(node), "This is never reached.", fix="remove it", severity="warning"
+                    )
                 told = True
                 continue
             if isinstance(node, cst.SimpleStatementLine):
@@ -93,7 +113,9 @@ class _Statements:
         b.env.take(entry.joined(after) if after.live else entry)
         start = b.env.copy()
         writes, adds, removes = b.effects.writes, b.effects.adds, b.effects.removes
-        b.effects = b.effects.__class__(b.effects.reads, frozenset(), frozenset(), frozenset(), b.effects.draws, b.effects.loops, b.effects.calls)
+        b.effects = b.effects.__class__(
+            b.effects.reads, frozenset(), frozenset(), frozenset(), b.effects.draws, b.effects.loops, b.effects.calls
+        )
         loop = _Loop()
         self._round(node, source, loop)
         b.loop_edits[node] = b.effects.edits
@@ -168,7 +190,12 @@ class _Statements:
     def _expression(self, node: cst.BaseExpression) -> None:
         b = self.b
         value = infer(b, node)
-        if value.type == NEVER and isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "fail":
+        if (
+            value.type == NEVER
+            and isinstance(node, cst.Call)
+            and isinstance(node.func, cst.Name)
+            and node.func.value == "fail"
+        ):
             b.env.live = False
             return
         if not _acts(b, node):
@@ -244,7 +271,10 @@ class _Statements:
             b.say("wrong-type", target, "A record keeps its key.", fix="remove the record and add a new one")
             return None
         value = infer(b, target)  # reports what is wrong; a field that all members of a union share has a type
-        return (owner, name, value.type) if value.type != NEVER and isinstance(of, Union) and name != of.tag else self._no_write(target, value)
+        if value.type != NEVER and isinstance(of, Union) and name != of.tag:
+            return owner, name, value.type
+        self._no_write(target, value)
+        return None
 
     def _no_write(self, target: cst.Attribute, value: Value) -> None:
         if value.type != NEVER:
@@ -258,9 +288,15 @@ class _Statements:
             b.say("forbidden-syntax", target, "Slices are not assigned.", fix="build the list anew")
             infer(b, node)
             return
+        assert isinstance(index, cst.Index)
         match owner.type:
             case StateOf(name=name):
-                b.say("wrong-type", target, f"Records of {name} are not assigned.", fix=f"write {name}.add(…) or change its fields")
+                b.say(
+                    "wrong-type",
+                    target,
+                    f"Records of {name} are not assigned.",
+                    fix=f"write {name}.add(…) or change its fields",
+                )
                 infer(b, node)
             case ListOf(item=item):
                 self._index(index.value)
@@ -309,14 +345,22 @@ class _Statements:
             store(b, key, key_value, of.key, "a key")
             store(b, node, value, of.value, "a value")
 
-    def _object_entry(self, target: cst.Subscript, owner: Value, of: Obj, key: cst.BaseExpression, node: cst.BaseExpression) -> None:
+    def _object_entry(
+        self, target: cst.Subscript, owner: Value, of: Obj, key: cst.BaseExpression, node: cst.BaseExpression
+    ) -> None:
         b = self.b
         value = infer(b, node)
         b.note(target, Value(value.type), Role("at", "dict"))
-        if isinstance(key, cst.SimpleString) and isinstance(target.value, cst.Name) and target.value.value in b.env.names:
+        if (
+            isinstance(key, cst.SimpleString)
+            and isinstance(target.value, cst.Name)
+            and target.value.value in b.env.names
+        ):
             items = {**dict(of.items), str(key.evaluated_value): value.type}
             local = b.env.names[target.value.value]
-            b.env.names[target.value.value] = local.__class__(Obj(tuple(items.items())), local.kind, local.view, local.frozen)
+            b.env.names[target.value.value] = local.__class__(
+                Obj(tuple(items.items())), local.kind, local.view, local.frozen
+            )
         elif isinstance(target.value, cst.Name):
             joined_local(b, target.value, owner, DictOf(value.type), node)
 
@@ -330,7 +374,12 @@ class _Statements:
         before = read(b, target)
         result = operation(b, node, op, target, node.value)
         if isinstance(before.type, ListOf):
-            b.say("wrong-type", node, "Lists grow by extend.", fix=f"write {b.source(target)}.extend({b.source(node.value)})")
+            b.say(
+                "wrong-type",
+                node,
+                "Lists grow by extend.",
+                fix=f"write {b.source(target)}.extend({b.source(node.value)})",
+            )
             return
         if isinstance(target, cst.Name):
             self._augment_name(target, result)
@@ -356,7 +405,12 @@ class _Statements:
         if known is None:
             b.say("wrong-type", target, f"`{target.value}` is not a local name.", fix="bind it to a local name first")
         elif known.kind == "param":
-            b.say("shadowing", target, f"`{target.value}` is a parameter.", fix="take another name; parameters keep their value")
+            b.say(
+                "shadowing",
+                target,
+                f"`{target.value}` is a parameter.",
+                fix="take another name; parameters keep their value",
+            )
         else:
             b.env.bind(target.value, known.__class__(result.type, "local"))
 
@@ -384,7 +438,9 @@ class _Statements:
             return
         owner, name, _ = found
         if isinstance(owner.type, Struct) and not owner.type.fields[name].absent:
-            b.say("never-absent", target, f"`{name}` is never absent.", fix="declare it `absent: true`, or set it to None")
+            b.say(
+                "never-absent", target, f"`{name}` is never absent.", fix="declare it `absent: true`, or set it to None"
+            )
         change(b, place, owner, field=name)
         path = path_of(target)
         if path is not None:
@@ -433,4 +489,3 @@ _ACTING = {
     "list.append", "list.extend", "list.insert", "list.remove", "list.pop", "list.clear", "list.sort", "list.reverse",
     "dict.pop", "dict.update", "dict.clear", "collection.add", "collection.remove", "struct.update",
 }  # fmt: skip
-

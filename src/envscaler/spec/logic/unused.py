@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from envscaler.spec.logic.block import Block, World
-from envscaler.spec.model import Param, Spec
-from envscaler.spec.types import DictOf, Field, Key, ListOf, Nullable, Partial, Struct, Type, Union
+from envscaler.spec.model import HelperDef, Spec, ToolDef
+from envscaler.spec.types import DictOf, ListOf, Nullable, Partial, Struct, Type, Union
 
 __all__ = ["report_unused"]
 
@@ -20,15 +20,20 @@ def report_unused(world: World, blocks: Iterable[Block]) -> None:
     spec = world.spec
     for name, constant in spec.constants.items():
         if ("constant", name) not in world.used and not _in_prose(spec, name):
-            world.report.warning("unused", constant.span, f"The constant {name} is never used.", help="remove it, or name it in prose as {" + name + "}")
+            world.report.warning(
+                "unused",
+                constant.span,
+                f"The constant {name} is never used.",
+                fix="remove it, or name it in prose as {" + name + "}",
+            )
     for name, helper in spec.helpers.items():
         if ("helper", name) not in world.used:
-            world.report.warning("unused", helper.span, f"The helper {name} is never called.", help="remove it")
+            world.report.warning("unused", helper.span, f"The helper {name} is never called.", fix="remove it")
     for name, rule in spec.rules.items():
         enforced = rule.holds is not None or rule.moves is not None or rule.policy
         if not enforced and ("rule", name) not in world.used:
             world.report.warning("unused", rule.span, f"The rule {name} is neither enforced nor cited.",
-                                 help=f'cite it: require(…, rule="{name}"), or say `policy: true`')  # fmt: skip
+                                 fix=f'cite it: require(…, rule="{name}"), or say `policy: true`')  # fmt: skip
     _types(world)
 
 
@@ -45,7 +50,7 @@ def _types(world: World) -> None:
         _reach(of, reached)
     for name, of in spec.types.items():
         if ("type", name) not in world.used and id(of) not in reached:
-            world.report.warning("unused", _type_span(of, spec), f"The type {name} is never used.", help="remove it")
+            world.report.warning("unused", _type_span(of, spec), f"The type {name} is never used.", fix="remove it")
 
 
 def _type_span(of: Type, spec: Spec):  # type: ignore[no-untyped-def]
@@ -58,7 +63,8 @@ def _declared_places(spec: Spec) -> Iterator[Type]:
         yield state.record
     for constant in spec.constants.values():
         yield constant.type
-    for definition in (*spec.helpers.values(), *spec.setup.values(), *spec.tools.values()):
+    definitions: list[HelperDef | ToolDef] = [*spec.helpers.values(), *spec.setup.values(), *spec.tools.values()]
+    for definition in definitions:
         yield from (p.field.type for p in definition.params)
         if definition.returns is not None:
             yield definition.returns
@@ -87,5 +93,3 @@ def _reach(of: Type, reached: set[int]) -> None:
 def _in_prose(spec: Spec, name: str) -> bool:
     """Whether `{NAME}` stands in any prose of the spec."""
     return "{" + name + "}" in spec.source or "{" + name + ":" in spec.source
-
-
