@@ -1,0 +1,85 @@
+"""What all episodes of one environment class share, derived once from its declarations; read only afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from envscaler.runtime import shapes as s
+from envscaler.runtime.declared import Rule, Tool
+from envscaler.runtime.store import Plan, SinglePlan
+
+__all__ = ["Model"]
+
+Runs = dict[str, Callable[..., Any]]
+
+
+class Model:
+    """``plans``: by state name. ``referrers``: collection -> states whose records can refer to it. ``runs``: for each
+    actor the functions that `call` may reach, by tool name."""
+
+    def __init__(
+        self,
+        states: Sequence[s.StateShape],
+        checks: Mapping[str, Any],
+        rules: Sequence[Rule],
+        after_each: Sequence[Callable[..., Any]],
+        tools: Sequence[Tool],
+        setups: Sequence[Tool],
+        errors: Any,
+        source: tuple[str, Mapping[int, int]],
+    ) -> None:
+        self.states = tuple(states)
+        self.plans = {shape.name: _plan(shape, checks.get(shape.name)) for shape in states}
+        self.referrers = _referrers(self.plans)
+        self.rules = tuple(rules)
+        self.checked_rules = tuple(r for r in rules if r.run is not None)
+        self.after_each = tuple(after_each)
+        self.tools = {t.name: t for t in tools}
+        self.setups = {t.name: t for t in setups}
+        self.runs: dict[str, Runs] = {
+            "agent": {t.name: t.bind() for t in tools if t.actor == "agent"},
+            "user": {t.name: t.bind() for t in tools if t.actor == "user"},
+            "setup": {t.name: t.bind() for t in setups},
+        }
+        self.errors = errors
+        self.source, self.lines = source
+        self.files = {t.run.__code__.co_filename for t in (*tools, *setups) if hasattr(t.run, "__code__")}
+
+    def tool(self, name: str, actor: str) -> Tool | None:
+        """The tool that the actor may call by that name."""
+        found = self.setups.get(name) if actor == "setup" else self.tools.get(name)
+        return found if found is not None and (actor == "setup" or found.actor == actor) else None
+
+
+def _plan(shape: s.StateShape, check: Any) -> Plan | SinglePlan:
+    return Plan(shape, check) if isinstance(shape, s.Collection) else SinglePlan(shape, check)
+
+
+def _referrers(plans: Mapping[str, Plan | SinglePlan]) -> dict[str, list[str]]:
+    result: dict[str, list[str]] = {}
+    for name, plan in plans.items():
+        for target in _targets(plan.shape.record, set()):
+            result.setdefault(target, []).append(name)
+    return result
+
+
+def _targets(shape: s.Shape, found: set[str]) -> list[str]:
+    """The collections that a value of the shape can refer to, sorted."""
+    match shape:
+        case s.Ref():
+            found.add(shape.collection)
+        case s.Nullable() | s.Partial():
+            _targets(shape.of, found)
+        case s.ListOf():
+            _targets(shape.item, found)
+        case s.DictOf():
+            _targets(shape.key, found)
+            _targets(shape.value, found)
+        case s.Struct():
+            for field in shape.fields:
+                _targets(field.shape, found)
+        case s.Union():
+            for member in shape.members:
+                _targets(member, found)
+    return sorted(found)

@@ -1,0 +1,660 @@
+"""Where an episode keeps its records: a base shared by all episodes, and the versions that this one made.
+
+A committed version of a record is never written again; a call edits copies. So a snapshot or a fork copies a few small
+dicts, a reset drops them, and a failed call puts back the versions from before.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, Protocol
+
+from envscaler.runtime import shapes as s
+from envscaler.runtime.keys import Maker
+from envscaler.runtime.results import Failure
+from envscaler.runtime.values import same, show
+from envscaler.runtime.writing import cloner, exact, refs_of
+
+__all__ = ["BUDGET", "Collection", "Draws", "Meter", "Part", "Record", "Single", "Table"]
+
+Record = dict[str, Any]
+Index = dict[Any, list[Any]]
+
+BUDGET: Final = 1_000_000
+"""Steps of a call: one for each element that a loop enters."""
+
+
+class Meter:
+    """What all parts of one episode's state share: the touched parts, the steps left, the phase, the random numbers."""
+
+    __slots__ = ("dirty", "draws", "settling", "steps")
+
+    def __init__(self, seed: int) -> None:
+        self.steps = BUDGET
+        self.settling = False
+        self.dirty: list[Any] = []
+        self.draws = Draws(seed, self.dirty)
+
+    def charge(self, n: int) -> None:
+        """Take n steps; Failure when none are left."""
+        self.steps -= n
+        if self.steps < 0:
+            raise Failure("limit", f"The call takes more than {BUDGET} steps.")
+
+
+class Part(Protocol):
+    """A part of the state that a call touched, as the transaction sees it."""
+
+    before: dict[Any, Record | None]
+    check: Callable[[Any, Any, Record | None, Record | None], None] | None
+    own_get: Callable[[Any], Record | None]
+    overlay: Any
+
+    def flush(self) -> None:
+        """Bring the lookup tables up to what the call wrote."""
+
+    def unchanged(self, key: Any, old: Record | None, new: Record | None) -> bool:
+        """Whether an entry that is equal to what it was counts as untouched."""
+
+    def keep(self, key: Any, old: Record | None) -> None:
+        """Put the version from before back, as the new one is equal to it."""
+
+    def close(self) -> None:
+        """The call succeeded: forget the versions from before."""
+
+    def rollback(self) -> None:
+        """The call failed: all is as it was before."""
+
+
+class Draws:
+    """The episode's random numbers; their state before a call is kept from the call's first draw on."""
+
+    __slots__ = ("_rng", "before", "check", "dirty", "overlay", "own_get", "saved", "seed")
+
+    def __init__(self, seed: int, dirty: list[Any]) -> None:
+        self.seed = seed
+        self.dirty = dirty
+        self._rng: random.Random | None = None
+        self.saved: Any = None
+        self.before: dict[Any, Record | None] = {}
+        self.check = None
+        self.own_get: Callable[[Any], Record | None] = self.before.get
+        self.overlay = None
+
+    def rng(self) -> random.Random:
+        """The generator, for use within a call."""
+        if self._rng is None:
+            self._rng = random.Random(self.seed)  # noqa: S311
+        if self.saved is None:
+            self.saved = self._rng.getstate()
+            self.dirty.append(self)
+        return self._rng
+
+    def state(self) -> Any:
+        """What a snapshot holds: None before the first draw."""
+        return None if self._rng is None else self._rng.getstate()
+
+    def set_state(self, state: Any) -> None:
+        """Go back (or ahead) to a state."""
+        if state is None:
+            self._rng = None
+            return
+        if self._rng is None:
+            self._rng = random.Random(0)  # noqa: S311
+        self._rng.setstate(state)
+
+    def flush(self) -> None:
+        """Nothing is looked up here."""
+
+    def unchanged(self, key: Any, old: Record | None, new: Record | None) -> bool:
+        """Not asked: there are no entries."""
+        return True
+
+    def keep(self, key: Any, old: Record | None) -> None:
+        """Not asked: there are no entries."""
+
+    def close(self) -> None:
+        self.saved = None
+
+    def rollback(self) -> None:
+        if self._rng is not None and self.saved is not None:
+            self._rng.setstate(self.saved)
+        self.saved = None
+
+
+class Own(dict[Any, Record]):
+    """An episode's versions; a key it does not have is looked up in the base, by a C function kept in the slot.
+
+    ``own[key]`` therefore gives a record or None, at the speed of two dict lookups.
+    """
+
+    __slots__ = ("__missing__",)
+    __missing__: Callable[[Any], Record | None]
+
+
+class Plan:
+    """What the collections of all episodes of a class have in common, derived from the shape."""
+
+    __slots__ = ("check", "clone", "exact", "key_name", "make", "name", "noun", "refs", "shape")
+
+    def __init__(self, shape: s.Collection, check: Any) -> None:
+        self.shape = shape
+        self.name = shape.name
+        self.noun = shape.record.name
+        self.key_name = shape.key.name
+        self.clone = cloner(shape.record)
+        self.exact = exact(shape.record)
+        self.make = None if shape.key.make is None else Maker(shape.key.make, shape.key.of is s.INT)
+        self.refs = refs_of(shape.record)
+        self.check = check
+
+    def values(self, record: Record, fields: tuple[str, ...]) -> list[Any]:
+        """The values under which an index by ``fields`` lists a record: one, or, for ``(REFS, c)``, each key of c in it."""
+        if len(fields) == 1:
+            return [record.get(fields[0])]
+        if fields[0] == REFS:
+            found: list[tuple[str, Any]] = []
+            if self.refs is not None:
+                self.refs(record, found)
+            return [key for collection, key in found if collection == fields[1]]
+        return [tuple(record.get(f) for f in fields)]
+
+
+REFS: Final = "*"
+
+
+class Table:
+    """The base of a collection: records in order, never written, with lookup tables made when first needed."""
+
+    __slots__ = ("_indices", "_positions", "_top", "plan", "records")
+
+    def __init__(self, plan: Plan, records: dict[Any, Record]) -> None:
+        self.plan = plan
+        self.records = records
+        self._indices: dict[tuple[str, ...], Index] = {}
+        self._positions: dict[Any, int] | None = None
+        self._top: int | None = None
+
+    def index(self, fields: tuple[str, ...]) -> Index:
+        """Value -> keys, in order."""
+        found = self._indices.get(fields)
+        if found is None:
+            found = {}
+            for key, record in self.records.items():
+                for value in self.plan.values(record, fields):
+                    keys = found.setdefault(value, [])
+                    if not keys or keys[-1] != key:
+                        keys.append(key)
+            self._indices[fields] = found
+        return found
+
+    def positions(self) -> dict[Any, int]:
+        """Key -> place in the order."""
+        if self._positions is None:
+            self._positions = {key: i for i, key in enumerate(self.records)}
+        return self._positions
+
+    def top(self) -> int:
+        """The largest number in a key that `make` could have made; 0 when there is none."""
+        if self._top is None:
+            make = self.plan.make
+            self._top = 0 if make is None else max(map(make.number, self.records), default=0)
+        return self._top
+
+
+class Saved:
+    """The structure of a collection before the first removal of a call."""
+
+    __slots__ = ("gone", "new", "removed")
+
+    def __init__(self, new: dict[Any, None], gone: set[Any]) -> None:
+        self.new = dict(new)
+        self.gone = set(gone)
+        self.removed: set[Any] = set()
+
+
+class Collection:
+    """Records addressed by key, in order: those of the base as they stand now, then the added ones.
+
+    ``get(key)`` is the record or None; it changes hands between C functions, so read the attribute each time.
+    """
+
+    __slots__ = (
+        "base", "before", "check", "clone", "dirty", "get", "gone", "meter", "new", "overlay", "own", "own_get", "plan",
+        "saved", "saved_top", "table", "top",
+    )  # fmt: skip
+
+    get: Callable[[Any], Any]
+
+    def __init__(self, table: Table, meter: Meter) -> None:
+        self.table = table
+        self.plan = table.plan
+        self.base = table.records
+        self.meter = meter
+        self.dirty = meter.dirty
+        self.own = Own()
+        self.own.__missing__ = self.base.get
+        self.own_get: Callable[[Any], Record | None] = self.own.get
+        self.get = self.base.get
+        self.new: dict[Any, None] = {}
+        self.gone: set[Any] = set()
+        self.before: dict[Any, Record | None] = {}
+        self.saved: Saved | None = None
+        self.top: int | None = None
+        self.saved_top: int | None = None
+        self.overlay: dict[tuple[str, ...], dict[Any, dict[Any, None]]] | None = None
+        self.clone: Callable[[Any], Record] = table.plan.clone
+        self.check: Callable[[Any, Any, Record | None, Record | None], None] | None = table.plan.check
+
+    # -- reading
+
+    def at(self, key: Any) -> Any:
+        """The record; not_found when there is none."""
+        record = self.get(key)
+        if record is None:
+            raise self._not_found(key)
+        return record
+
+    __getitem__ = at
+
+    def _not_found(self, key: Any) -> Failure:
+        return Failure("not_found", f"No such {self.plan.noun}: {show(key)}")
+
+    def __contains__(self, key: Any) -> bool:
+        return self.get(key) is not None
+
+    def __len__(self) -> int:
+        return len(self.base) - len(self.gone) + len(self.new)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.keys())
+
+    def current(self) -> dict[Any, Record]:
+        """All records by key, in order; not to be written. Charges nothing."""
+        if not self.own and not self.gone:
+            return self.base
+        merged = self.base.copy()
+        for key in self.gone:
+            del merged[key]
+        merged.update(self.own)
+        return merged
+
+    def _charged(self) -> dict[Any, Record]:
+        records = self.current()
+        self.meter.charge(len(records))
+        return records
+
+    def keys(self) -> Iterable[Any]:
+        """The keys in order."""
+        return self._charged().keys()
+
+    def values(self) -> Iterable[Any]:
+        """The records in order."""
+        return self._charged().values()
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        """Keys and records in order."""
+        return self._charged().items()
+
+    # -- writing
+
+    def edit_or_none(self, key: Any) -> Any:
+        """The record to write to in this call, or None."""
+        before = self.before
+        if key in before:
+            return self.own_get(key)
+        old = self.get(key)
+        if old is None:
+            return None
+        if not before:
+            self._touch()
+        before[key] = old
+        new = self.own[key] = self.clone(old)
+        return new
+
+    def edit(self, key: Any) -> Any:
+        """The record to write to in this call; not_found when there is none."""
+        record = self.edit_or_none(key)
+        if record is None:
+            raise self._not_found(key)
+        return record
+
+    def edit_of(self, record: Any) -> Any:
+        """The same record to write to in this call; None for None."""
+        return None if record is None else self.edit(record[self.plan.key_name])
+
+    def edit_values(self) -> Iterator[Any]:
+        """The records in order, each to write to."""
+        for key in list(self._charged()):
+            record = self.edit_or_none(key)
+            if record is not None:
+                yield record
+
+    def edit_items(self) -> Iterator[tuple[Any, Any]]:
+        """Keys and records in order, each record to write to."""
+        for key in list(self._charged()):
+            record = self.edit_or_none(key)
+            if record is not None:
+                yield key, record
+
+    def _touch(self) -> None:
+        self.dirty.append(self)
+        self.get = self.own.__getitem__
+        self.saved_top = self.top
+
+    def add(self, record: Record, key: Any = None) -> Any:
+        """Store a new record at the end and give it back to write to; its key is made unless given."""
+        if not self.before:
+            self._touch()
+        if key is None:
+            key = self._make()
+        elif self.get(key) is not None:
+            raise Failure("constraint", f"{self.plan.noun} {show(key)} already exists")
+        else:
+            self._count(key)
+        if key not in self.before:
+            self.before[key] = None
+        self.new[key] = None
+        stored = self.own[key] = {self.plan.key_name: key, **record}
+        return stored
+
+    def _count(self, key: Any) -> None:
+        make = self.plan.make
+        if make is not None and make.counts and (number := make.number(key)) > self._top():
+            self.top = number
+
+    def _top(self) -> int:
+        return self.table.top() if self.top is None else self.top
+
+    def _make(self) -> Any:
+        make = self.plan.make
+        if make is None:
+            raise Failure("internal", f"{self.plan.noun} needs a key")
+        if make.counts:
+            self.top = self._top() + 1
+            return make.key(self.top)
+        for _ in range(1000):
+            key = make.drawn(self.meter.draws.rng())
+            if self.get(key) is None:
+                return key
+        raise Failure("limit", f"No free key is left for {self.plan.noun}")
+
+    def remove(self, key: Any) -> None:
+        """Remove a record, in a tree with all below it; not_found when there is none."""
+        self.at(key)
+        if self.plan.shape.tree is None:
+            self._remove(key)
+            return
+        for record in reversed(self.walk(key)):
+            self._remove(record[self.plan.key_name])
+
+    __delitem__ = remove
+
+    def _remove(self, key: Any) -> None:
+        if not self.before:
+            self._touch()
+        if self.saved is None:
+            self.saved = Saved(self.new, self.gone)
+        self.saved.removed.add(key)
+        if key not in self.before:
+            self.before[key] = self.get(key)
+        self.own.pop(key, None)
+        if key in self.new:
+            del self.new[key]
+        else:
+            self.gone.add(key)
+            self._aim()
+
+    def _aim(self) -> None:
+        """Point the lookups at what there is to look in."""
+        if self.gone:
+            base_get, gone = self.base.get, self.gone
+            self.own.__missing__ = lambda key: None if key in gone else base_get(key)
+        else:
+            self.own.__missing__ = self.base.get
+        self.get = self.own.__getitem__ if self.own or self.gone else self.base.get
+
+    # -- lookups by value
+
+    def by(self, fields: tuple[str, ...], value: Any) -> list[Any]:
+        """The records whose fields have the value (a tuple of values for several fields), in order."""
+        keys = self.table.index(fields).get(value, ())
+        if not self.own and not self.gone:
+            base = self.base
+            return [base[key] for key in keys]
+        found = dict.fromkeys(keys)
+        found.update(self._overlay(fields).get(value, _NONE))
+        if self.before and not self.meter.settling:
+            found.update(dict.fromkeys(self.before))
+        get, values = self.get, self.plan.values
+        hits = {k: r for k in found if (r := get(k)) is not None and value in values(r, fields)}
+        if len(hits) > 1 and any(k in self.own for k in hits):
+            return [hits[k] for k in self._ordered(hits)]
+        return list(hits.values())
+
+    def _overlay(self, fields: tuple[str, ...]) -> dict[Any, dict[Any, None]]:
+        """Value -> keys of own records that have or had it: a superset, kept by adding only."""
+        if self.overlay is None:
+            self.overlay = {}
+        index = self.overlay.get(fields)
+        if index is None:
+            index = self.overlay[fields] = {}
+            for key, record in self.own.items():
+                for value in self.plan.values(record, fields):
+                    index.setdefault(value, {})[key] = None
+        return index
+
+    def flush(self) -> None:
+        """Bring the overlay up to what the call wrote."""
+        for fields, index in (self.overlay or {}).items():
+            for key in self.before:
+                record = self.own_get(key)
+                if record is not None:
+                    for value in self.plan.values(record, fields):
+                        index.setdefault(value, {})[key] = None
+
+    def _ordered(self, keys: Iterable[Any]) -> list[Any]:
+        places = self.table.positions()
+        added = {key: i for i, key in enumerate(self.new)}
+        return sorted(keys, key=lambda k: (1, added[k]) if k in added else (0, places[k]))
+
+    # -- trees
+
+    def children(self, key: Any) -> list[Any]:
+        """The children of a record (None: the roots), in order."""
+        tree = self.plan.shape.tree
+        assert tree is not None
+        return self.by((tree.parent,), key)
+
+    def walk(self, key: Any) -> list[Any]:
+        """A record and everything below it, parents first, siblings in order; not_found when there is none."""
+        name = self.plan.key_name
+        result: list[Any] = []
+        stack = [self.at(key)]
+        while stack:
+            record = stack.pop()
+            result.append(record)
+            self.meter.charge(1)
+            stack.extend(reversed(self.children(record[name])))
+        return result
+
+    def require_tree(self, key: Any, old: Record | None, new: Record) -> None:
+        """The parent exists, is not below the record, and has no other child of that name."""
+        tree = self.plan.shape.tree
+        assert tree is not None
+        parent, seen = new.get(tree.parent), {key}
+        if parent is not None and self.get(parent) is None:
+            raise Failure(
+                "constraint", f"{self.plan.noun} {show(key)}: there is no {self.plan.noun} {show(parent)} to be in"
+            )
+        up = parent
+        while up is not None:
+            if up in seen:
+                raise Failure("constraint", f"{self.plan.noun} {show(key)} cannot be inside itself")
+            seen.add(up)
+            above = self.get(up)
+            up = None if above is None else above.get(tree.parent)
+        twins = self.by((tree.parent, tree.name), (parent, new.get(tree.name)))
+        if len(twins) > 1:
+            raise Failure("constraint", f"{self.plan.noun} {show(new.get(tree.name))} already exists there")
+
+    # -- checks
+
+    def require_unique(self, fields: tuple[str, ...], key: Any, new: Record) -> None:
+        """No other record has the same values in the fields; values that are all null do not clash."""
+        (value,) = self.plan.values(new, fields)
+        if value is None or (len(fields) > 1 and all(v is None for v in value)):
+            return
+        if any(r[self.plan.key_name] != key for r in self.by(fields, value)):
+            words = " and ".join(f"{self.plan.shape.record.field(f).json} {show(new.get(f))}" for f in fields)
+            raise Failure("constraint", f"{self.plan.noun} with {words} already exists")
+
+    # -- transaction
+
+    def unchanged(self, key: Any, old: Record | None, new: Record | None) -> bool:
+        if old is None:
+            return True
+        if self.saved is not None and key in self.saved.removed:
+            return False
+        return self.plan.exact or same(old, new)
+
+    def keep(self, key: Any, old: Record | None) -> None:
+        if old is not None:
+            self._put_back(key, old)
+
+    def _put_back(self, key: Any, old: Record) -> None:
+        if key not in self.new and self.base.get(key) is old:
+            self.own.pop(key, None)
+        else:
+            self.own[key] = old
+
+    def close(self) -> None:
+        self.before.clear()
+        self.saved = None
+
+    def rollback(self) -> None:
+        saved = self.saved
+        if saved is None:
+            for key, old in self.before.items():
+                if old is None:
+                    self.new.pop(key, None)
+                    self.own.pop(key, None)
+                else:
+                    self._put_back(key, old)
+        else:
+            self._rebuild(saved)
+        self.top = self.saved_top
+        self.close()
+        self._aim()
+
+    def _rebuild(self, saved: Saved) -> None:
+        """As rollback when records were removed: the order of the added ones is put back too."""
+        self.gone.clear()
+        self.gone.update(saved.gone)
+        self.new = saved.new
+        for key, old in self.before.items():
+            if old is None:
+                self.own.pop(key, None)
+            else:
+                self._put_back(key, old)
+        for key in self.new:
+            self.own[key] = self.own.pop(key)
+
+    # -- snapshots
+
+    def save(self) -> tuple[Any, ...]:
+        """The episode's changes: shallow copies, as versions are never written again."""
+        return dict(self.own), dict(self.new), frozenset(self.gone), self.top
+
+    def load(self, saved: tuple[Any, ...]) -> None:
+        """Take over changes saved from a collection over the same base."""
+        own, new, gone, self.top = saved
+        self.own.clear()
+        self.own.update(own)
+        self.new = dict(new)
+        self.gone = set(gone)
+        self.overlay = None
+        self._aim()
+
+    def reset(self) -> None:
+        """Drop the episode's changes."""
+        if self.own or self.gone:
+            self.own.clear()
+            self.new.clear()
+            self.gone.clear()
+            self.overlay = None
+            self._aim()
+        self.top = None
+
+
+_NONE: Final[dict[Any, None]] = {}
+
+
+class SinglePlan:
+    """What a single record of all episodes of a class has in common."""
+
+    __slots__ = ("check", "clone", "exact", "name", "noun", "refs", "shape")
+
+    def __init__(self, shape: s.Single, check: Any) -> None:
+        self.shape = shape
+        self.name = shape.name
+        self.noun = shape.record.name
+        self.clone = cloner(shape.record)
+        self.exact = exact(shape.record)
+        self.refs = refs_of(shape.record)
+        self.check = check
+
+
+class Single:
+    """A single record: ``value`` is its current version, ``edit()`` one to write to in this call."""
+
+    __slots__ = ("base", "before", "check", "dirty", "overlay", "plan", "value")
+
+    def __init__(self, plan: SinglePlan, base: Record, meter: Meter) -> None:
+        self.plan = plan
+        self.base = base
+        self.value: Any = base
+        self.before: dict[Any, Record | None] = {}
+        self.dirty = meter.dirty
+        self.overlay = None
+        self.check: Callable[[Any, Any, Record | None, Record | None], None] | None = plan.check
+
+    def own_get(self, key: Any) -> Record | None:
+        """The version now."""
+        return self.value  # type: ignore[no-any-return]
+
+    def edit(self) -> Any:
+        """The record to write to in this call."""
+        if not self.before:
+            self.dirty.append(self)
+            self.before[None] = self.value
+            self.value = self.plan.clone(self.value)
+        return self.value
+
+    def flush(self) -> None:
+        """Nothing is looked up here."""
+
+    def unchanged(self, key: Any, old: Record | None, new: Record | None) -> bool:
+        return self.plan.exact or same(old, new)
+
+    def keep(self, key: Any, old: Record | None) -> None:
+        self.value = old
+
+    def close(self) -> None:
+        self.before.clear()
+
+    def rollback(self) -> None:
+        self.value = self.before.pop(None, self.value)
+
+    def save(self) -> Any:
+        """The current version."""
+        return self.value
+
+    def load(self, saved: Any) -> None:
+        """Take over a version."""
+        self.value = saved
+
+    def reset(self) -> None:
+        """Back to the base."""
+        self.value = self.base
