@@ -8,16 +8,60 @@ from typing import TYPE_CHECKING, Any
 from envscaler.diagnostics import Diagnostic, Span
 from envscaler.errors import StateError
 from envscaler.replay.values import mismatches, short
+from envscaler.spec.codes.base import Code
 from envscaler.spec.model import Example, Spec, StateDef, ToolDef
 from envscaler.spec.types import MISSING
 
 if TYPE_CHECKING:
     from envscaler.runtime import Environment, ToolResult
 
-__all__ = ["INITIAL_STATE", "WRONG_EXAMPLE", "verify"]
+__all__ = ["CODES", "INITIAL_STATE", "WRONG_EXAMPLE", "verify"]
 
 INITIAL_STATE = "initial-state"
 WRONG_EXAMPLE = "example-differs"
+
+_SHELF = """\
+states:
+  books:
+    record: Book
+    key: {name: book_id, make: "B-{n}"}
+    fields: {title: str, copies: int}
+rules:
+  not_negative:
+    text: There is no negative number of copies.
+    each: books
+    holds: |
+      it.copies >= 0
+tools:
+  copies:
+    kind: read
+    description: How many copies of a book there are.
+    params: {book_id: {ref: books, as: book}}
+    do: |
+      return book.copies
+    examples:
+      - {call: {book_id: B-1}, returns: %s}
+initial_state:
+  books:
+    B-1: {title: Emma, copies: %s}
+"""
+CODES = {
+    INITIAL_STATE: Code(
+        INITIAL_STATE,
+        "The initial state breaks a rule",
+        "Rules hold before and after every call, so they must hold at the start. Each record that breaks one is named.",
+        _SHELF % (-1, -1),
+        _SHELF % (1, 1),
+    ),
+    WRONG_EXAMPLE: Code(
+        WRONG_EXAMPLE,
+        "An example comes out otherwise",
+        "Examples are the tests of a spec. Each starts from the initial state (with `given` laid over it) and seed 0; result "
+        "or error, the cited rule and the fields under `then` must be as written.",
+        _SHELF % (2, 1),
+        _SHELF % (1, 1),
+    ),
+}
 
 
 def verify(spec: Spec, environment: type[Environment]) -> list[Diagnostic]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Difference", "Report", "replay"]
 
 # Kinds of recorded failures whose text is an accident of the original program: refusing the call is enough.
-_REFUSE_ONLY = frozenset({"validation", "crash", "unknown_tool"})
+_REFUSE_ONLY = frozenset({"validation", "crash"})
 _EXCEPTION = re.compile(r"^[A-Za-z_][\w.]*: ")
 
 
@@ -227,22 +227,15 @@ class _Run:
     # -- a call
 
     def _compare(self, call: Call, result: ToolResult) -> Difference | None:
-        if call.kind in _REFUSE_ONLY:
-            if not result.ok:
-                return None
-            return self._call(call, f"a refusal ({call.kind})", _outcome(result))
-        if call.kind is None:
-            if not result.ok:
-                return self._call(call, _recorded(call), _outcome(result))
-            places = _against(call.result, result.value)
-            return self._call(call, _recorded(call), _outcome(result), places) if places else None
+        must_fail = call.kind == "unknown_tool" or call.kind in _REFUSE_ONLY
+        if (must_fail and result.ok) or (call.kind is None and not result.ok):
+            return self._call(call, _recorded(call), _outcome(result))
+        if call.kind in _REFUSE_ONLY or (must_fail and call.result is None):
+            return None
         if call.result is None and call.error is not None:
-            return (
-                None if _says(result, call.error) else self._call(call, f"error {short(call.error)}", _outcome(result))
-            )
-        output = result.value if result.ok else result.output
-        places = _against(call.result, output)
-        if not places or (not result.ok and _says(result, call.result)):
+            return None if _says(result, call.error) else self._call(call, _recorded(call), _outcome(result))
+        places = _against(call.result, result.output)
+        if not places or _says(result, call.result):
             return None
         return self._call(call, _recorded(call), _outcome(result), places)
 
