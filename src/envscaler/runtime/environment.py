@@ -81,6 +81,10 @@ class Tools:
         return self.catalogue("mcp").tools
 
 
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 class Snapshot:
     """A moment of an episode; immutable, and good for any environment over the same base."""
 
@@ -144,7 +148,7 @@ class Environment:
         policy: str | None = None,
         clock: str | None = None,
     ) -> None:
-        if type(seed) is not int:
+        if not _is_whole(seed):
             raise UsageError("the seed must be a whole number")
         if policy is not None and policy not in _POLICIES:
             raise UsageError(f"no such policy: {policy}; there are {' and '.join(_POLICIES)}")
@@ -188,7 +192,7 @@ class Environment:
     @classmethod
     def _checked_clock(cls, clock: str) -> str:
         zoned = cls.clock.endswith("Z")
-        found = canonical_datetime(clock, zoned) if isinstance(clock, str) else None
+        found = canonical_datetime(str(clock), zoned)
         if found is None:
             raise UsageError(f"the clock must be a time like {cls.clock}")
         return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
@@ -316,6 +317,7 @@ def _union(shape: s.Union, mode: Mode) -> Read:
 
 
 def _struct(shape: s.Struct, mode: Mode, partial: bool = False) -> Read:
+    plan: list[tuple[s.Field, str, str, type | None, Read]]
     plan = [(f, f.name, f.json, _plain_class(f), field_reader(f, mode)) for f in shape.fields]
     names = {f.json for f in shape.fields}
 
@@ -326,8 +328,8 @@ def _struct(shape: s.Struct, mode: Mode, partial: bool = False) -> Read:
         result: dict[str, Any] = {}
         seen = 0
         for field, name, outside, plain, read_value in plan:
-            item = value.get(outside, BAD)
-            if item.__class__ is plain and (plain is not str or item.isascii()):
+            item: Any = value.get(outside, BAD)
+            if item.__class__ is plain and (plain is bool or item.isascii()):
                 seen += 1
                 result[name] = item
                 continue
@@ -409,17 +411,16 @@ def bound_problem(field: s.Field) -> Callable[[Any], str | None] | None:
 
 def _bounds(field: s.Field) -> Callable[[Any], str | None] | None:
     of = field.shape.of if isinstance(field.shape, s.Nullable) else field.shape
-    limits = [
-        (words, test, limit)
-        for words, test, limit in (
-            ("at least", lambda v, x: v >= x, field.ge), ("more than", lambda v, x: v > x, field.gt),
-            ("at most", lambda v, x: v <= x, field.le), ("less than", lambda v, x: v < x, field.lt),
-            ("at least", lambda v, x: len(v) >= x, field.min_length), ("at most", lambda v, x: len(v) <= x, field.max_length),
-        )
-        if limit is not None
-    ]  # fmt: skip
+    tests: tuple[tuple[str, Callable[[Any, Any], Any], Any], ...] = (
+        ("at least", operator.ge, field.ge),
+        ("more than", operator.gt, field.gt),
+        ("at most", operator.le, field.le),
+        ("less than", operator.lt, field.lt),
+    )
+    limits = [test for test in tests if test[2] is not None]
+    shortest, longest = field.min_length, field.max_length
     pattern = None if field.pattern is None else re.compile(field.pattern)
-    if not limits and pattern is None:
+    if not limits and pattern is None and shortest is None and longest is None:
         return None
     unit = "characters" if of is s.STR else "items"
 
@@ -428,9 +429,11 @@ def _bounds(field: s.Field) -> Callable[[Any], str | None] | None:
             return None
         for words, test, limit in limits:
             if not test(value, limit):
-                if limit is field.min_length or limit is field.max_length:
-                    return f"must have {words} {limit} {unit}"
                 return f"must be {words} {_money_text(limit) if of is s.MONEY else limit}"
+        if shortest is not None and len(value) < shortest:
+            return f"must have at least {shortest} {unit}"
+        if longest is not None and len(value) > longest:
+            return f"must have at most {longest} {unit}"
         if pattern is not None and pattern.search(value) is None:
             return f"must match the pattern {field.pattern}"
         return None

@@ -69,7 +69,7 @@ def _field(field: s.Field, strict: bool) -> dict[str, Any]:
     notes = [field.description] if field.description else []
     if strict:
         notes += [_bound_text(bounds)] if bounds else []
-        if field.default is not s.MISSING:
+        if field.default is not s.MISSING and field.default is not None:
             notes.append(f"Null means {json.dumps(_default(field), ensure_ascii=False)}.")
     else:
         target.update(bounds)
@@ -122,7 +122,8 @@ def _bound_text(bounds: Mapping[str, Any]) -> str:
 _SCALARS: Final[dict[str, dict[str, Any]]] = {
     "str": {"type": "string"}, "int": {"type": "integer"}, "float": {"type": "number"}, "number": {"type": "number"},
     "bool": {"type": "boolean"}, "money": {"type": "number", "description": "At most 2 decimals."},
-    "date": {"type": "string", "description": "Date, YYYY-MM-DD."}, "time": {"type": "string", "description": "Time, HH:MM:SS."},
+    "date": {"type": "string", "description": "Date, YYYY-MM-DD."},
+    "time": {"type": "string", "description": "Time, HH:MM:SS."},
     "datetime": {"type": "string", "description": "Time in UTC, YYYY-MM-DDTHH:MM:SSZ."},
     "local_datetime": {"type": "string", "description": "Time, YYYY-MM-DDTHH:MM:SS."},
     "zone": {"type": "string", "description": "IANA time zone, such as Europe/Paris."},
