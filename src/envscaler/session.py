@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import keyword
 import os
 import re
 import stat
@@ -248,7 +249,7 @@ class Described:
     title: str
     doc: str
     tools: Tools
-    kinds: dict[str, str]
+    kinds: Mapping[str, str]
 
     def schemas(self, provider: str) -> list[dict[str, Any]]:
         """The tools in the form of `openai`, `openai-strict`, `anthropic` or `mcp`."""
@@ -300,9 +301,10 @@ def new(name: str, path: StrPath | None = None) -> Path:
     """Write a starter spec called ``name`` (by default to `NAME.yaml`) and return its path; never overwrites."""
     from envscaler.compiler.templates import render
 
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
         raise UsageError(
-            f"{name!r} cannot name a spec: a letter, then letters, digits and _, all lower case{_as_name(name)}"
+            f"{name!r} cannot name a spec: a letter, then letters, digits and _, all lower case, and no keyword of Python"
+            f"{_as_name(name)}"
         )
     target = Path(f"{name}.yaml" if path is None else path)
     if target.is_dir():
@@ -321,7 +323,7 @@ def new(name: str, path: StrPath | None = None) -> Path:
 
 def _as_name(text: str) -> str:
     name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_0123456789")
-    return f"; {name} would do" if name else ""
+    return f"; {name} would do" if name and not keyword.iskeyword(name) else ""
 
 
 def fmt(paths: Sequence[StrPath] | StrPath, *, write: bool = True) -> Iterator[Formatted]:
