@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import libcst as cst
 
@@ -24,9 +25,12 @@ from envscaler.spec.types import ANY, NEVER, NONE, Key, Type
 __all__ = ["check_spec", "check_text"]
 
 
-def check_text(path: str, text: str) -> Checked:
-    """Read and check a spec. Never raises for what the text holds; nothing of it is executed, imported or opened."""
-    spec, diagnostics = read_spec(path, text)
+def check_text(path: str, text: str, *, base: Path | None = None) -> Checked:
+    """Read and check a spec; ``base`` is the folder its data files are in.
+
+    Never raises for what the text holds; nothing of it is executed, imported or compiled.
+    """
+    spec, diagnostics = read_spec(path, text, base=base)
     if spec is None:
         return Checked(path, text, None, list(diagnostics))
     report = Report()
@@ -78,7 +82,7 @@ class _SpecCheck:
         way = " → ".join([*cycle, cycle[0]])
         for name in cycle:
             fix = "a tree is gone through with walk(…)" if len(cycle) == 1 else ""
-            self.report.error("recursive-helper", self.spec.helpers[name].span, f"Helpers do not call themselves: {way}.", fix=fix)
+            self.report.error("recursive-helper", self.spec.helpers[name].span, f"helpers do not call themselves: {way}", help=fix)
 
     def _helper(self, definition: HelperDef, parsed: Parsed) -> None:
         block = Block(self.world, parsed, "helper", f"{definition.kind} {definition.name}")
@@ -97,10 +101,10 @@ class _SpecCheck:
             self.world.used.add(("helper", name.value))
             if helper is None:
                 near = nearest(name.value, self.spec.helpers)
-                self.report.error("unknown-function", name.span, f"There is no helper `{name.value}`.",
-                                  f"helpers: {one_of(self.spec.helpers)}", f"did you mean `{near}`?" if near else "")  # fmt: skip
+                self.report.error("unknown-function", name.span, f"there is no helper '{name.value}'",
+                                  f"helpers: {one_of(self.spec.helpers)}", f"did you mean '{near}'?" if near else "")  # fmt: skip
             elif helper.params:
-                self.report.error("wrong-arguments", name.span, f"`{name.value}` has parameters; a helper of after_each has none.")
+                self.report.error("wrong-arguments", name.span, f"'{name.value}' has parameters; a helper of after_each has none")
 
     # -- tools and rules
 
@@ -114,8 +118,8 @@ class _SpecCheck:
         check_statements(block, parsed.module.body, tool.returns)
         body = self._body(block, tool.do, tool.returns, tool.span, strict=False)
         if tool.kind == "write" and not block.failed and not (body.effects.writes or body.effects.adds or body.effects.removes):
-            self.report.warning("writes-nothing", tool.span, f"`{tool.name}` is declared `kind: write` and changes nothing.",
-                                fix="declare `kind: read`")  # fmt: skip
+            self.report.warning("writes-nothing", tool.span, f"'{tool.name}' is declared 'kind: write' and changes nothing",
+                                help="declare 'kind: read'")  # fmt: skip
         return body
 
     def _rule(self, rule: RuleDef) -> CheckedBody | None:
@@ -131,7 +135,8 @@ class _SpecCheck:
             block.env.names["it"] = Binding(state.record, "param", view=rule.each)
             block.locals_used.add("it")
         line = parsed.module.body[0]
-        assert isinstance(line, cst.SimpleStatementLine) and isinstance(line.body[0], cst.Expr)
+        assert isinstance(line, cst.SimpleStatementLine)
+        assert isinstance(line.body[0], cst.Expr)
         condition(block, line.body[0].value)
         self.locals.append(block)
         return self._checked(block, rule.holds, NONE)
@@ -156,6 +161,7 @@ class _SpecCheck:
                 if param.as_name is not None:
                     state = self.spec.states[of.collection]
                     block.env.names[param.as_name] = Binding(state.record, "param", view=of.collection)
+                    block.records[param.as_name] = param.field.span
 
     def _body(self, block: Block, source: Source, declared: Type | None, span: Span, *, strict: bool) -> CheckedBody:
         returns = self._result(block, declared, span, strict)
@@ -172,16 +178,16 @@ class _SpecCheck:
         given = [of for of, _ in block.returns]
         if any(of != NONE for of in given) and block.env.live:
             last = block.parsed.module.body[-1]
-            block.say("missing-return", last, "Some ways through give a result, this one ends without.", fix="end with return or fail(…)")
+            block.say("missing-return", last, "some ways through give a result, this one ends without", fix="end with return or fail(…)")
         if declared is not None:
             if not given and block.env.live:
-                block.say("missing-return", block.parsed.module.body[-1], f"A {declared} is declared as the result; none is returned.")
+                block.say("missing-return", block.parsed.module.body[-1], f"a {declared} is declared as the result; none is returned")
             return declared
         joined: Type = NEVER
         for of, node in block.returns:
             both = join(joined, of)
             if both is None and strict:
-                block.say("unlike-types", node, f"The results before are {joined}, this one is {of}.")
+                block.say("unlike-types", node, f"the results before are {joined}, this one is {of}")
             joined = both if both is not None else ANY
         return joined if given else NONE
 

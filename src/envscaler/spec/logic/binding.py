@@ -44,17 +44,21 @@ def bind_target(b: Block, target: cst.BaseExpression, value: Value) -> None:
         case cst.Tuple(elements=elements):
             parts = value.type.items if isinstance(value.type, TupleOf) else None
             if parts is not None and len(parts) != len(elements):
-                b.say("wrong-type", target, f"Each element has {len(parts)} parts, not {len(elements)}.")
+                b.say("wrong-type", target, f"each element has {len(parts)} parts, not {len(elements)}")
             elif parts is None and value.type not in (ANY, NEVER):
                 item = element(value.type) if isinstance(value.type, ListOf) else None
                 if item is None:
-                    b.say("wrong-type", target, f"{an(value.type)} is not a pair.")
+                    b.say("wrong-type", target, f"{an(value.type)} is not a pair", fix=_pair_fix(value.type))
                 parts = (item or NEVER,) * len(elements)
             for i, part in enumerate(elements):
                 of = parts[i] if parts is not None and i < len(parts) else value.type
                 bind_target(b, part.value, _shared(Value(of, value.view, value.copy_of, value.frozen)))
         case _:
-            b.say("forbidden-syntax", target, "Only names can stand here.")
+            b.say("forbidden-syntax", target, "only names can stand here")
+
+
+def _pair_fix(of: Type) -> str:
+    return "keys and records come from '.items()'" if isinstance(of, Struct | Key) else ""
 
 
 def _shared(value: Value) -> Value:
@@ -65,9 +69,9 @@ def declare(b: Block, node: cst.CSTNode, name: str, value: Value) -> None:
     """Bind a local name; refused when it would hide something."""
     known = b.env.names.get(name)
     if known is not None and known.kind == "param":
-        b.say("shadowing", node, f"`{name}` is a parameter.", fix="take another name; parameters keep their value")
+        b.say("shadowing", node, f"'{name}' is a parameter", fix="take another name; parameters keep their value")
     elif (hidden := _hidden(b, name)) is not None:
-        b.say("shadowing", node, f"`{name}` hides {hidden}.", fix="take another name")
+        b.say("shadowing", node, f"'{name}' hides {hidden}", fix="take another name")
     b.locals_bound.setdefault(name, node)
     b.env.bind(name, Binding(value.type, "local", value.view, value.frozen))
     b.note(node, value, Role("local", name))
@@ -84,7 +88,7 @@ def _hidden(b: Block, name: str) -> str | None:
     if name in BUILTINS:
         return f"the built-in {name}"
     if name in CLOCK_NAMES or name in ("state", "it"):
-        return f"`{name}` of the language"
+        return f"'{name}' of the language"
     return f"the type {name}" if name in spec.types or b.world.record_type(name) else None
 
 
@@ -96,8 +100,8 @@ def elements_of(b: Block, node: cst.BaseExpression, source: Value) -> Value:
         return Value(key.type)
     item = element(source.type)
     if item is None:
-        fix = f"loop over {b.source(node)}.keys()" if isinstance(source.type, Struct) else ""
-        b.say("not-iterable", node, f"One cannot go through {an(source.type)}.", fix=fix)
+        fix = "name the list or collection in it" if isinstance(source.type, Struct) else ""
+        b.say("not-iterable", node, f"one cannot go through {an(source.type)}", fix=fix)
         return Value(NEVER)
     if isinstance(item, TupleOf):
         return Value(item, source.view, source.copy_of, source.frozen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -9,7 +10,7 @@ from typing import Literal
 
 import libcst as cst
 
-from envscaler.diagnostics import Diagnostic, Severity, one_of
+from envscaler.diagnostics import Diagnostic, Severity, Span, one_of
 from envscaler.spec.checked import Effects, Note, Role
 from envscaler.spec.logic.parse import Parsed
 from envscaler.spec.logic.scope import Env, Path
@@ -64,6 +65,15 @@ class World:
     def states(self) -> Mapping[str, StateDef]:
         return self.spec.states
 
+    def refused(self, name: str) -> bool:
+        """Whether the name is declared in the file by something that was refused, which is reported already."""
+        if not self.report.failed:
+            return False
+        return (
+            re.search(rf"(?m)(?:^ *|[{{,] *){re.escape(name)} *:|\bas: *{re.escape(name)}\b", self.spec.source)
+            is not None
+        )
+
     def record_type(self, name: str) -> Struct | None:
         """The record type of that name."""
         return next((s.record for s in self.spec.states.values() if s.record.name == name), None)
@@ -89,9 +99,11 @@ class Block:
     iterating: list[tuple[str, str]] = field(default_factory=list)  # (place as text, state or "")
     locals_used: set[str] = field(default_factory=set)
     locals_bound: dict[str, cst.CSTNode] = field(default_factory=dict)
+    records: dict[str, Span] = field(default_factory=dict)  # bound by `as:`, with where they are declared
     loop_edits: dict[cst.For, frozenset[str]] = field(default_factory=dict)
     muted: int = 0
     failed: bool = False
+    unreached: bool = False  # so that names used only there are not called unused
 
     # -- reporting
 
@@ -111,7 +123,7 @@ class Block:
         """Report an unknown name with the allowed ones and the nearest."""
         near = suggest(name, allowed)
         detail = f"{what}: {one_of(allowed)}" if allowed else f"there are no {what}"
-        self.say(code, node, title, detail, f"did you mean `{near}`?" if near else "")
+        self.say(code, node, title, detail, f"did you mean '{near}'?" if near else "")
 
     @contextmanager
     def trial(self) -> Iterator[None]:

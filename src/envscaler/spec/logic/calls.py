@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 import libcst as cst
@@ -18,7 +19,7 @@ from envscaler.spec.logic.operators import condition
 from envscaler.spec.logic.places import change, joined_local
 from envscaler.spec.logic.relations import NUMERIC, assignable, container, holds_records, join, ordered, plain, textual
 from envscaler.spec.logic.scope import Binding
-from envscaler.spec.logic.storing import store
+from envscaler.spec.logic.storing import date_literal, store
 from envscaler.spec.types import (
     ANY,
     BOOL,
@@ -58,13 +59,13 @@ __all__ = ["call"]
 def call(b: Block, node: cst.Call, expected: Type | None) -> Value:
     """The value of a call."""
     if any(arg.star for arg in node.args):
-        b.say("forbidden-syntax", node, "The language has no `*` in calls.")
+        b.say("forbidden-syntax", node, "the language has no '*' in calls")
         return b.note(node, Value(NEVER))
     if isinstance(node.func, cst.Attribute):
         return _method(b, node, node.func)
     if isinstance(node.func, cst.Name):
         return _function(b, node, node.func.value)
-    b.say("unknown-function", node.func, "Only names and methods can be called.")
+    b.say("unknown-function", node.func, "only names and methods can be called")
     return b.note(node, Value(NEVER))
 
 
@@ -74,7 +75,7 @@ def _function(b: Block, node: cst.Call, name: str) -> Value:
         b.say(
             "unknown-function",
             node.func,
-            f"`{name}` is a value here, not a function.",
+            f"'{name}' is a value here, not a function",
             fix="rename the local or parameter",
         )
         return b.note(node, Value(NEVER))
@@ -102,30 +103,45 @@ def _no_function(b: Block, node: cst.Call, name: str) -> None:
         b.say(
             "unknown-function",
             node.func,
-            f"Records of {name} are made by their collection.",
+            f"records of {name} are made by their collection",
             fix=f"write {record.collection or name.lower()}.add(…)",
         )
     elif name in spec.types:
         b.say(
-            "unknown-function", node.func, f"{name} is no struct; it has no constructor.", fix="write the value itself"
+            "unknown-function", node.func, f"{name} is no struct; it has no constructor", fix="write the value itself"
         )
     elif name in spec.setup:
         b.say(
             "unknown-function",
             node.func,
-            f"`{name}` is a setup function, called by scenarios only.",
+            f"'{name}' is a setup function, called by scenarios only",
             fix="move the shared part into a helper",
         )
     elif name in spec.tools:
         b.say(
             "unknown-function",
             node.func,
-            f"`{name}` is a tool; tools do not call each other.",
+            f"'{name}' is a tool; tools do not call each other",
             fix="move the shared part into a helper",
         )
+    elif (hint := _PYTHON.get(name)) is not None:
+        b.say("unknown-function", node.func, f"the language has no '{name}'", fix=hint)
+    elif b.world.refused(name):
+        return
     else:
         known = [*BUILTINS, *spec.helpers, *(n for n, t in spec.types.items() if isinstance(t, Struct))]
-        b.unknown("unknown-function", node.func, f"There is no function `{name}`.", name, known, "functions")
+        b.unknown("unknown-function", node.func, f"there is no function '{name}'", name, known, "functions")
+
+
+_PYTHON: Final = {
+    "isinstance": "write is_type(x, T)", "type": "write is_type(x, T)", "print": "return the text", "input": "take a parameter",
+    "open": "data stands in initial_state", "getattr": "write x.field", "setattr": "write x.field = …", "hasattr": 'write "field" in x',
+    "set": "use a list or a dict", "tuple": "use a list", "dict": "write {}", "bool": "write a comparison", "eval": "write arith(text)",
+    "map": "write [f(x) for x in xs]", "filter": "write [x for x in xs if …]", "next": "write first(xs)",
+    "datetime": "write instant(text)", "timedelta": "write days(n), hours(n) or minutes(n)", "Decimal": "write money(x)",
+    "pow": "write a ** b", "divmod": "write a // b and a % b", "format": 'write f"{x:.2f}"', "exec": "", "repr": "write str(x)",
+    "Exception": "write fail(message)", "ValueError": "write fail(message)", "uuid4": "give the collection a `make`",
+}  # fmt: skip
 
 
 def _ignore_arguments(b: Block, node: cst.Call) -> None:
@@ -151,11 +167,11 @@ def _arguments(
     for i, arg in enumerate(node.args):
         if arg.keyword is None:
             if i >= len(order):
-                b.say("wrong-arguments", arg, f"`{name}` takes {_number(len(order))}.", fix=_signature(name))
+                b.say("wrong-arguments", arg, f"'{name}' takes {_number(len(order))}", fix=_signature(name))
                 return None
             found[order[i]] = arg.value
         elif arg.keyword.value in found:
-            b.say("wrong-arguments", arg, f"`{arg.keyword.value}` is given twice.")
+            b.say("wrong-arguments", arg, f"'{arg.keyword.value}' is given twice")
             return None
         elif arg.keyword.value in (*order, *keywords):
             found[arg.keyword.value] = arg.value
@@ -163,7 +179,7 @@ def _arguments(
             b.unknown(
                 "wrong-arguments",
                 arg,
-                f"`{name}` has no parameter `{arg.keyword.value}`.",
+                f"'{name}' has no parameter '{arg.keyword.value}'",
                 arg.keyword.value,
                 [*order, *keywords],
                 "parameters",
@@ -171,7 +187,7 @@ def _arguments(
             return None
     missing = [p for p in positional if p not in found]
     if missing:
-        b.say("wrong-arguments", node, f"`{name}` also needs {' and '.join(missing)}.", fix=_signature(name))
+        b.say("wrong-arguments", node, f"'{name}' also needs {' and '.join(missing)}", fix=_signature(name))
         return None
     return found
 
@@ -206,14 +222,14 @@ def _one_of(b: Block, node: cst.BaseExpression, types: Sequence[Type], name: str
     if any(assignable(value.type, t) or plain(value.type) == t for t in types):
         return value
     if MONEY in types and value.type in NUMERIC:
-        store(b, node, value, MONEY, f"`{name}`")
+        store(b, node, value, MONEY, f"'{name}'")
         return value
     if (DATE in types or DATETIME in types) and isinstance(node, cst.SimpleString):
-        store(b, node, value, next(t for t in types if t in (DATE, DATETIME)), f"`{name}`")
+        store(b, node, value, next(t for t in types if t in (DATE, DATETIME)), f"'{name}'")
         return value
     wanted = " or ".join(str(t) for t in types)
     fix = f"write as_type({b.source(node)}, {types[0]})" if value.type == ANY else ""
-    b.say("wrong-type", node, f"`{name}` takes {wanted}, this is {value.type}.", fix=fix)
+    b.say("wrong-type", node, f"'{name}' takes {wanted}, this is {value.type}", fix=fix)
     return value
 
 
@@ -225,7 +241,7 @@ def _builtin(b: Block, node: cst.Call, entry: Builtin) -> Value:
     if entry.name in ("rand_int", "choice"):
         b.draws()
         if b.mode == "rule":
-            b.say("impure-rule", node, "A rule draws no random values.")
+            b.say("impure-rule", node, "a rule draws no random values")
     rule = _RULES.get(entry.name)
     if rule is not None:
         return b.note(node, rule(b, node, entry), role)
@@ -265,12 +281,12 @@ def _message(b: Block, node: cst.BaseExpression) -> None:
         b.say(
             "impure-rule",
             node,
-            "A rule only says whether it holds.",
+            "a rule only says whether it holds",
             fix="write the condition; the rule's text is the message",
         )
     value = read(b, node)
     if not textual(value.type) and value.type != NEVER:
-        b.say("wrong-type", node, f"The message is a text, this is {value.type}.", fix=f'write f"{{{b.source(node)}}}"')
+        b.say("wrong-type", node, f"the message is a text, this is {value.type}", fix=f'write f"{{{b.source(node)}}}"')
 
 
 def _cited(b: Block, node: cst.BaseExpression | None) -> None:
@@ -278,14 +294,14 @@ def _cited(b: Block, node: cst.BaseExpression | None) -> None:
         return
     rules = b.world.spec.rules
     if not isinstance(node, cst.SimpleString):
-        b.say("wrong-type", node, "A rule is cited by its name, as a literal text.")
+        b.say("wrong-type", node, "a rule is cited by its name, as a literal text")
         return
     name = str(node.evaluated_value)
     infer(b, node)
     if name in rules:
         b.use("rule", name)
     else:
-        b.unknown("unknown-rule", node, f"There is no rule `{name}`.", name, list(rules), "rules")
+        b.unknown("unknown-rule", node, f"there is no rule '{name}'", name, list(rules), "rules")
 
 
 def _len(b: Block, node: cst.Call, entry: Builtin) -> Value:
@@ -294,7 +310,7 @@ def _len(b: Block, node: cst.Call, entry: Builtin) -> Value:
         of = read(b, found["x"]).type
         if not (isinstance(of, ListOf | DictOf | StateOf | Obj) or textual(of) or of in (NEVER, ANY)):
             fix = f"write count({b.source(found['x'])})" if isinstance(of, IterOf) else ""
-            b.say("wrong-type", found["x"], f"`len` takes a text, list, dict or collection, this is {of}.", fix=fix)
+            b.say("wrong-type", found["x"], f"'len' takes a text, list, dict or collection, this is {of}", fix=fix)
     return Value(INT)
 
 
@@ -314,10 +330,10 @@ def _sum(b: Block, node: cst.Call, entry: Builtin) -> Value:
     if "start" in found:
         of = plain(join(of, infer(b, found["start"], of).type) or of)
     if isinstance(of, Nullable):
-        b.say("maybe-null", found["numbers"], "Some of these may be null.", fix="leave them out: … if x is not None")
+        b.say("maybe-null", found["numbers"], "some of these may be null", fix="leave them out: … if x is not None")
         of = of.of
     if of not in (*NUMERIC, MONEY, DURATION, NEVER):
-        b.say("wrong-type", found["numbers"], f"`sum` adds numbers, money or durations, not {of}.")
+        b.say("wrong-type", found["numbers"], f"'sum' adds numbers, money or durations, not {of}")
         return Value(NUMBER)
     return Value(INT if of == NEVER else of)
 
@@ -342,7 +358,7 @@ def _extreme(b: Block, node: cst.Call, entry: Builtin) -> Value:
 def _no_keywords(b: Block, node: cst.Call, name: str) -> None:
     for arg in node.args:
         if arg.keyword is not None:
-            b.say("wrong-arguments", arg, f"`{name}` of several values takes no `{arg.keyword.value}`.")
+            b.say("wrong-arguments", arg, f"'{name}' of several values takes no '{arg.keyword.value}'")
 
 
 def _joined(b: Block, node: cst.Call, values: Sequence[Value], args: Sequence[cst.Arg]) -> Type:
@@ -354,7 +370,7 @@ def _joined(b: Block, node: cst.Call, values: Sequence[Value], args: Sequence[cs
             store(b, arg.value, value, MONEY, "here")
             this = MONEY
         if of != NEVER and not ordered(of, this):
-            b.say("unlike-comparison", arg, f"{of} and {this} have no order.")
+            b.say("unlike-comparison", arg, f"{of} and {this} have no order")
             return NEVER
         of = join(of, plain(this)) or NEVER
     return of
@@ -365,7 +381,7 @@ def _with_default(b: Block, node: cst.Call, item: Value, default: Value) -> Valu
     if of is None:
         if strip_null(item.type) == MONEY and default.type in NUMERIC:
             return Value(MONEY) if store(b, node.args[-1].value, default, MONEY, "the default") else Value(NEVER)
-        b.say("unlike-types", node, f"The elements are {item.type}, the default is {default.type}.")
+        b.say("unlike-types", node, f"the elements are {item.type}, the default is {default.type}")
         return Value(NEVER)
     return Value(
         of, item.view if default.type == NONE or default.view == item.view else None, item.copy_of, item.frozen
@@ -377,11 +393,11 @@ def _ordered_by(b: Block, node: cst.Call, found: dict[str, cst.BaseExpression], 
     if (key := found.get("key")) is not None:
         of = _key_result(b, key, item)
     if isinstance(of, Nullable):
-        b.say("maybe-null", found.get("key", node), "Some of these may be null and have no order.")
+        b.say("maybe-null", found.get("key", node), "some of these may be null and have no order")
     elif not ordered(of, of):
         word = "The keys are" if "key" in found else "These are"
         fix = "give key=lambda x: …" if "key" not in found else ""
-        b.say("wrong-type", found.get("key", node), f"{word} {of}, which has no order.", fix=fix)
+        b.say("wrong-type", found.get("key", node), f"{word} {of}, which has no order", fix=fix)
 
 
 def _key_result(b: Block, key: cst.BaseExpression, item: Value) -> Type:
@@ -398,7 +414,7 @@ def _key_result(b: Block, key: cst.BaseExpression, item: Value) -> Type:
     if isinstance(key, cst.Name) and key.value in ("len", "abs", "str", "int", "float"):
         b.note(key, Value(NEVER), Role("builtin", key.value))
         return STR if key.value == "str" else INT if key.value == "len" else NUMBER
-    b.say("wrong-type", key, "A sort key is a lambda.", fix="key=lambda x: x.field")
+    b.say("wrong-type", key, "a sort key is a lambda", fix="key=lambda x: x.field")
     return NEVER
 
 
@@ -410,7 +426,7 @@ def _conditions(b: Block, node: cst.Call, entry: Builtin) -> Value:
             b.say(
                 "not-bool",
                 found["conditions"],
-                f"`{entry.name}` takes conditions, these are {of}.",
+                f"'{entry.name}' takes conditions, these are {of}",
                 fix="write a comparison for each",
             )
     return Value(BOOL)
@@ -541,7 +557,7 @@ def _named_type(b: Block, node: cst.BaseExpression) -> Type:
         b.unknown(
             "unknown-type",
             node,
-            f"`{b.source(node)}` is no type.",
+            f"'{b.source(node)}' is no type",
             word,
             [*names, "list", "dict", *b.world.spec.types],
             "types",
@@ -569,9 +585,11 @@ def _date(b: Block, node: cst.Call, entry: Builtin) -> Value:
     found = _arguments(b, node, "date", ["x"])
     if found is not None:
         value = read(b, found["x"])
-        if not textual(value.type) and value.type not in (DATE, DATETIME, NEVER):
+        if isinstance(found["x"], cst.SimpleString):
+            date_literal(b, found["x"], DATE)
+        elif not textual(value.type) and value.type not in (DATE, DATETIME, NEVER):
             b.say(
-                "wrong-type", found["x"], f"`date` takes a text or datetime, this is {value.type}.", fix=entry.signature
+                "wrong-type", found["x"], f"'date' takes a text or datetime, this is {value.type}", fix=entry.signature
             )
     return Value(DATE)
 
@@ -583,6 +601,9 @@ def _instant(b: Block, node: cst.Call, entry: Builtin) -> Value:
     if "time" in found:
         _one_of(b, found["x"], (DATE,), "instant")
         _one_of(b, found["time"], (TIME,), "instant")
+    elif isinstance(found["x"], cst.SimpleString):
+        infer(b, found["x"])
+        date_literal(b, found["x"], DATETIME)
     else:
         _one_of(b, found["x"], (STR,), "instant")
     return Value(DATETIME)
@@ -597,7 +618,7 @@ def _choice(b: Block, node: cst.Call, entry: Builtin) -> Value:
         b.say(
             "wrong-type",
             found["xs"],
-            f"`choice` takes a list, this is {source.type}.",
+            f"'choice' takes a list, this is {source.type}",
             fix=f"write list({b.source(found['xs'])})",
         )
     return item
@@ -615,8 +636,8 @@ def _tree(b: Block, node: cst.Call, entry: Builtin) -> Value:
             b.say(
                 "wrong-type",
                 found["tree"],
-                f"`{entry.name}` takes a collection that is a tree.",
-                fix="declare `tree: {parent: …, name: …}` for it",
+                f"'{entry.name}' takes a collection that is a tree",
+                fix="declare 'tree: {parent: …, name: …}' for it",
             )
         return Value(NEVER)
     b.loops()
@@ -661,10 +682,10 @@ def _helper(b: Block, node: cst.Call, helper: HelperInfo) -> Value:
     else:
         types = {p.name: p.field.type for p in helper.params}
         for name, value in found.items():
-            store(b, value, infer(b, value, types[name]), types[name], f"`{name}`")
+            store(b, value, infer(b, value, types[name]), types[name], f"'{name}'")
     _helper_effects(b, node, helper)
     of = helper.returns
-    frozen = f"what `{helper.name}` gave" if container(of) else ""
+    frozen = f"what '{helper.name}' gave" if container(of) else ""
     return b.note(node, Value(of, copy_of=_record_of(of), frozen=frozen), role)
 
 
@@ -679,23 +700,23 @@ def _helper_effects(b: Block, node: cst.Call, helper: HelperInfo) -> None:
     b.calls(helper)
     effects = helper.effects
     for state in effects.adds | effects.removes:
-        _not_while_iterating(b, node, state, f"`{helper.name}` adds to or removes from {state}")
+        _not_while_iterating(b, node, state, f"'{helper.name}' adds to or removes from {state}")
         b.env.forget_state(state)
     b.env.forget_fields(field for _, field in effects.writes)
     if b.mode == "read" and (changed := sorted(effects.adds | effects.removes | effects.edits)):
         b.say(
             "write-in-read",
             node,
-            f"`{helper.name}` changes {', '.join(changed)}; a read tool changes nothing.",
-            fix="declare `kind: write`",
+            f"'{helper.name}' changes {', '.join(changed)}; a read tool changes nothing",
+            fix="declare 'kind: write'",
         )
     if b.mode == "rule" and not effects.pure:
-        b.say("impure-rule", node, f"`{helper.name}` changes something; a rule only reads.")
+        b.say("impure-rule", node, f"'{helper.name}' changes something; a rule only reads")
 
 
 def _not_while_iterating(b: Block, node: cst.CSTNode, state: str, what: str) -> None:
     if any(s == state for _, s in b.iterating):
-        b.say("change-while-iterating", node, f"{what} while it is being gone through.",
+        b.say("change-while-iterating", node, f"{what} while it is being gone through",
               fix=f"go through list({state}) or collect the keys first")  # fmt: skip
 
 
@@ -717,21 +738,21 @@ def _fields(
             b.say(
                 "wrong-arguments",
                 arg,
-                f"Fields of {struct.name} are given by name.",
+                f"fields of {struct.name} are given by name",
                 fix=f"write {name}({next(iter(fields), 'field')}=…)",
             )
             infer(b, arg.value)
             continue
         label = arg.keyword.value
         if label not in fields:
-            b.unknown("unknown-field", arg, f"{struct.name} has no field `{label}`.", label, list(fields), "fields")
+            b.unknown("unknown-field", arg, f"{struct.name} has no field '{label}'", label, list(fields), "fields")
             infer(b, arg.value)
             continue
         if label in given:
-            b.say("wrong-arguments", arg, f"`{label}` is given twice.")
+            b.say("wrong-arguments", arg, f"'{label}' is given twice")
         given.add(label)
         of = fields[label].type
-        store(b, arg.value, infer(b, arg.value, of), of, f"`{label}`")
+        store(b, arg.value, infer(b, arg.value, of), of, f"'{label}'")
     missing = [f.name for f in struct.fields.values() if f.name not in given and _must_be_given(f)]
     if key is not None and key_needed and key.name not in given:
         missing.insert(0, key.name)
@@ -739,7 +760,7 @@ def _fields(
         b.say(
             "wrong-arguments",
             node,
-            f"{struct.name} also needs {', '.join(missing)}.",
+            f"{struct.name} also needs {', '.join(missing)}",
             detail=f"fields: {', '.join(fields)}",
         )
 
@@ -756,7 +777,7 @@ def _method(b: Block, node: cst.Call, func: cst.Attribute) -> Value:
     name, kind = func.attr.value, _owner_kind(owner.type)
     if kind is None:
         if owner.type != NEVER:
-            b.say("unknown-method", func.attr, f"{owner.type} has no methods.", fix=_method_fix(b, func, owner.type))
+            b.say("unknown-method", func.attr, f"{owner.type} has no methods", fix=_method_fix(b, func, owner.type))
         _ignore_arguments(b, node)
         return b.note(node, Value(NEVER))
     method = METHODS.get(f"{kind}.{name}")
@@ -791,11 +812,15 @@ def _owner_kind(of: Type) -> str | None:
 def _no_method(b: Block, func: cst.Attribute, of: Type, kind: str, name: str) -> None:
     known = methods_of(kind)  # type: ignore[arg-type]
     if kind == "struct" and isinstance(of, Struct) and name in of.fields:
-        b.say("unknown-method", func.attr, f"`{name}` is a field, not a method.", fix=f"write {b.source(func)} without ()")
+        b.say(
+            "unknown-method", func.attr, f"'{name}' is a field, not a method", fix=f"write {b.source(func)} without ()"
+        )
     elif name in ("format", "format_map", "encode", "translate"):
-        b.say("unknown-method", func.attr, f"The language has no `{name}`.", fix='use an f-string: f"{a} {b}"')
+        b.say("unknown-method", func.attr, f"the language has no '{name}'", fix='use an f-string: f"{a} {b}"')
     else:
-        b.unknown("unknown-method", func.attr, f"{of} has no method `{name}`.", name, list(known), f"methods of a {kind}")
+        b.unknown(
+            "unknown-method", func.attr, f"{of} has no method '{name}'", name, list(known), f"methods of a {kind}"
+        )
 
 
 def _text_method(b: Block, node: cst.Call, func: cst.Attribute, owner: Value, method: Method) -> Value:
@@ -806,7 +831,7 @@ def _text_method(b: Block, node: cst.Call, func: cst.Attribute, owner: Value, me
             b.say(
                 "wrong-type",
                 found["texts"],
-                f"`join` takes texts, these are {of}.",
+                f"'join' takes texts, these are {of}",
                 fix="turn each into text: str(x) for x in …",
             )
     return Value(STR)
@@ -853,9 +878,9 @@ def _looked_for(b: Block, node: cst.BaseExpression, item: Type) -> None:
 
     value = infer(b, node)
     if holds_records(item):
-        b.say("compare-records", node, "Records are not compared.", fix="compare their keys")
+        b.say("compare-records", node, "records are not compared", fix="compare their keys")
     elif not comparable(value.type, item):
-        b.say("unlike-comparison", node, f"The list holds {item}, this is {value.type}.")
+        b.say("unlike-comparison", node, f"the list holds {item}, this is {value.type}")
 
 
 def _dict_method(b: Block, node: cst.Call, func: cst.Attribute, owner: Value, method: Method) -> Value:
@@ -904,7 +929,7 @@ def _dict_result(
             return Value(IterOf(TupleOf((of.key, of.value))), view, owner.copy_of, owner.frozen)
         case "update":
             value = infer(b, found["other"], of)
-            store(b, found["other"], value, of, "`update`")
+            store(b, found["other"], value, of, "'update'")
             return Value(NONE)
         case "copy":
             return Value(of)
@@ -946,9 +971,9 @@ def _collection_method(b: Block, node: cst.Call, func: cst.Attribute, owner: Val
 
 def _changes_collection(b: Block, node: cst.CSTNode, state: str) -> None:
     if b.mode == "read":
-        b.say("write-in-read", node, f"A read tool changes {state}.", fix="declare `kind: write`")
+        b.say("write-in-read", node, f"a read tool changes {state}", fix="declare 'kind: write'")
     elif b.mode == "rule":
-        b.say("impure-rule", node, f"A rule changes {state}; it only reads.")
+        b.say("impure-rule", node, f"a rule changes {state}; it only reads")
     _not_while_iterating(b, node, state, f"This changes {state}")
     b.env.forget_state(state)
 
@@ -957,6 +982,9 @@ def remove(b: Block, node: cst.CSTNode, state: str) -> None:
     """Check the removal of a record."""
     _changes_collection(b, node, state)
     b.removes(state)
+    for name, binding in b.env.names.items():
+        if binding.view == state:  # it may be the one removed: still readable, no longer written to
+            b.env.names[name] = replace(binding, view=None, frozen="of a collection something was removed from")
 
 
 def _struct_method(b: Block, node: cst.Call, func: cst.Attribute, owner: Value, method: Method) -> Value:
@@ -967,7 +995,7 @@ def _struct_method(b: Block, node: cst.Call, func: cst.Attribute, owner: Value, 
         return Value(NEVER)
     name_node = found["field"]
     if not isinstance(name_node, cst.SimpleString):
-        b.say("wrong-type", name_node, "The name of a field is a literal text here.")
+        b.say("wrong-type", name_node, "the name of a field is a literal text here")
         return Value(NEVER)
     of = owner.type.of if isinstance(owner.type, Partial) else owner.type
     name = str(name_node.evaluated_value)
@@ -976,7 +1004,7 @@ def _struct_method(b: Block, node: cst.Call, func: cst.Attribute, owner: Value, 
     fields = [s.fields[name] for s in structs if isinstance(s, Struct) and name in s.fields]
     if not fields:
         known = sorted({n for s in structs if isinstance(s, Struct) for n in s.fields})
-        b.unknown("unknown-field", name_node, f"{owner.type} has no field `{name}`.", name, known, "fields")
+        b.unknown("unknown-field", name_node, f"{owner.type} has no field '{name}'", name, known, "fields")
         return Value(NEVER)
     if owner.view is not None:
         b.reads(owner.view, name)
@@ -993,7 +1021,7 @@ def _update(b: Block, node: cst.Call, func: cst.Attribute, owner: Value) -> Valu
         return Value(NONE)
     value = read(b, found["partial"])
     if not (isinstance(value.type, Partial) and value.type.of is owner.type):
-        b.say("wrong-type", found["partial"], f"`update` takes {{partial: {owner.type}}}, this is {value.type}.")
+        b.say("wrong-type", found["partial"], f"'update' takes {{partial: {owner.type}}}, this is {value.type}")
     elif isinstance(owner.type, Struct):
         for name in owner.type.fields:
             change(b, func.value, owner, field=name)

@@ -19,13 +19,16 @@ from envscaler.spec.logic.relations import NUMERIC, holds_records, join, literal
 from envscaler.spec.logic.storing import an, store
 from envscaler.spec.types import (
     ANY,
+    DATE,
+    DATETIME,
     DURATION,
+    FLOAT,
     INT,
     MONEY,
     NEVER,
     STR,
+    TIME,
     DictOf,
-    FLOAT,
     IterOf,
     ListOf,
     Nullable,
@@ -57,7 +60,7 @@ def _list(b: Block, node: cst.List, expected: Type | None) -> Value:
             continue
         both = join(item, value.type)
         if both is None:
-            b.say("unlike-types", part.value, f"The elements before are {item}, this is {an(value.type)}.")
+            b.say("unlike-types", part.value, f"the elements before are {item}, this is {an(value.type)}")
         else:
             item = both
     return b.note(node, Value(ListOf(wanted if wanted is not None else item)))
@@ -79,8 +82,17 @@ def _dict(b: Block, node: cst.Dict, expected: Type | None) -> Value:
     key: Type = NEVER
     value: Type = NEVER
     for part in elements:
-        key, value = join(key, infer(b, part.key).type) or ANY, join(value, infer(b, part.value).type) or ANY
+        key, value = join(key, _dict_key(b, part.key)) or ANY, join(value, infer(b, part.value).type) or ANY
     return b.note(node, Value(DictOf(value, plain(key))))
+
+
+def _dict_key(b: Block, node: cst.BaseExpression) -> Type:
+    """The type of a dict's key: text or a whole number."""
+    of = read(b, node).type
+    if plain(of) in (STR, INT, NEVER, DATE, TIME, DATETIME):
+        return STR if plain(of) in (DATE, TIME, DATETIME) else of
+    b.say("wrong-type", node, f"the keys of a dict are texts or whole numbers, this is {an(of)}")
+    return NEVER
 
 
 def _object(b: Block, node: cst.Dict, elements: Sequence[cst.DictElement], target: Type | None) -> Value:
@@ -92,14 +104,14 @@ def _object(b: Block, node: cst.Dict, elements: Sequence[cst.DictElement], targe
         name = str(part.key.evaluated_value)
         b.note(part.key, Value(literal(name)))
         if name in items:
-            b.say("duplicate-entry", part.key, f"`{name}` stands twice in the dict.")
+            b.say("duplicate-entry", part.key, f"'{name}' stands twice in the dict")
         wanted = fields[name].type if name in fields else known.get(name)
         value = infer(b, part.value, wanted)
         if name in fields:
-            store(b, part.value, value, fields[name].type, f"`{name}`")
+            store(b, part.value, value, fields[name].type, f"'{name}'")
         items[name] = value.type
         if isinstance(value.type, StateOf | IterOf | TupleOf):
-            b.say("wrong-type", part.value, f"{an(value.type)} cannot be stored.", fix="make it a list: list(…)")
+            b.say("wrong-type", part.value, f"{an(value.type)} cannot be stored", fix="make it a list: list(…)")
     return b.note(node, Value(Obj(tuple(items.items()))))
 
 
@@ -109,8 +121,8 @@ def _comprehension(b: Block, node: cst.ListComp | cst.GeneratorExp | cst.DictCom
     _comp_for(b, node.for_in)
     b.loops()
     if isinstance(node, cst.DictComp):
-        key, item = infer(b, node.key), infer(b, node.value)
-        result = Value(DictOf(item.type, plain(key.type)), copy_of=item.view or item.copy_of)
+        key, item = _dict_key(b, node.key), infer(b, node.value)
+        result = Value(DictOf(item.type, plain(key)), copy_of=item.view or item.copy_of)
     else:
         target = strip_null(expected) if expected is not None else None
         wanted = target.item if isinstance(target, ListOf) else None
@@ -127,12 +139,21 @@ def _comprehension(b: Block, node: cst.ListComp | cst.GeneratorExp | cst.DictCom
 
 def _comp_for(b: Block, node: cst.CompFor) -> None:
     source = read(b, node.iter)
+    _new_names(b, node.target)
     bind_target(b, node.target, elements_of(b, node.iter, source))
     for test in node.ifs:
         condition(b, test.test)
         narrow(b, test.test, True)
     if node.inner_for_in is not None:
         _comp_for(b, node.inner_for_in)
+
+
+def _new_names(b: Block, target: cst.BaseExpression) -> None:
+    """A comprehension's names are its own: they hide no local."""
+    for part in [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]:
+        known = b.env.names.get(part.value) if isinstance(part, cst.Name) else None
+        if known is not None and known.kind == "local" and known.certain:
+            b.say("shadowing", part, f"'{b.source(part)}' is a local name already", fix="take another name")
 
 
 @rule(cst.FormattedString)
@@ -147,9 +168,9 @@ def _formatted(b: Block, part: cst.FormattedStringExpression) -> None:
     value = infer(b, part.expression)
     of = strip_null(value.type)
     if part.conversion is not None or part.equal is not None:
-        b.say("forbidden-syntax", part, "f-strings take a value and a format, nothing else.")
+        b.say("forbidden-syntax", part, "f-strings take a value and a format, nothing else")
     if isinstance(of, Struct | Union | StateOf | IterOf | TupleOf | Partial) or _money_inside(of):
-        b.say("wrong-type", part.expression, f"{an(of)} has no text.", fix="name the fields that should be shown")
+        b.say("wrong-type", part.expression, f"{an(of)} has no text", fix="name the fields that should be shown")
     runtime = "money_text" if of == MONEY else ""
     if part.format_spec:
         runtime = _format_spec(b, part, of)
@@ -182,22 +203,22 @@ def _format_spec(b: Block, part: cst.FormattedStringExpression, of: Type) -> str
     spec = part.format_spec or ()
     text = "".join(p.value for p in spec if isinstance(p, cst.FormattedStringText))
     if any(isinstance(p, cst.FormattedStringExpression) for p in spec):
-        b.say("bad-format", part, "A format is constant.")
+        b.say("bad-format", part, "a format is constant")
         return ""
     found = re.fullmatch(r"(?:.?[<>^=])?[+\- ]?#?0?(\d*)[,_]?(?:\.(\d+))?([bdeEfFgGnosxX%]?)", text)
     if found is None or any(int(n) > _MAX_WIDTH for n in found.group(1, 2) if n and len(n) < 9) or len(text) > 20:
         b.say(
             "bad-format",
             part,
-            f"`{text}` is not a format the language has.",
+            f"'{text}' is not a format the language has",
             detail=f"as Python's, width and digits up to {_MAX_WIDTH}",
         )
     kind = found.group(3) if found else ""
     numeric = plain(of) in (*NUMERIC, MONEY, DURATION)
     if kind and kind != "s" and not numeric and of not in (ANY, NEVER):
-        b.say("bad-format", part, f"`{text}` formats numbers; this is {an(of)}.")
+        b.say("bad-format", part, f"'{text}' formats numbers; this is {an(of)}")
     elif kind in tuple("bdoxXn") and plain(of) not in (INT, ANY, NEVER, DURATION):
-        b.say("bad-format", part, f"`{text}` formats whole numbers; this is {an(of)}.", fix="use .2f, or int(x)")
+        b.say("bad-format", part, f"'{text}' formats whole numbers; this is {an(of)}", fix="use .2f, or int(x)")
     if isinstance(b.notes[part.expression].type, Nullable):
         maybe_null(b, part.expression, of)
     return "money_number" if of == MONEY else ""
@@ -218,14 +239,14 @@ def _texts(b: Block, node: cst.ConcatenatedString, expected: Type | None) -> Val
 @rule(cst.Integer)
 def _integer(b: Block, node: cst.Integer, expected: Type | None) -> Value:
     if abs(node.evaluated_value) >= _MAX_INT:
-        b.say("number-too-large", node, "Whole numbers stay below 2**53.")
+        b.say("number-too-large", node, "whole numbers stay below 2**53")
     return b.note(node, Value(INT))
 
 
 @rule(cst.Float)
 def _float(b: Block, node: cst.Float, expected: Type | None) -> Value:
     if not math.isfinite(float(node.evaluated_value)):
-        b.say("number-too-large", node, "This is no finite number.")
+        b.say("number-too-large", node, "this is no finite number")
     return b.note(node, Value(FLOAT))
 
 

@@ -36,7 +36,7 @@ def infer(b: Block, node: cst.BaseExpression, expected: Type | None = None) -> V
     """
     found = _RULES.get(type(node))
     if found is None:
-        b.say("forbidden-syntax", node, f"The language has no {type(node).__name__}.")
+        b.say("forbidden-syntax", node, f"the language has no {type(node).__name__}")
         return b.note(node, Value(NEVER))
     return found(b, node, expected)
 
@@ -48,14 +48,14 @@ def read(b: Block, node: cst.BaseExpression, expected: Type | None = None) -> Va
         maybe_null(b, node, value.type)
         return Value(value.type.of, value.view, value.copy_of, value.frozen, value.path)
     if value.type == NONE:
-        b.say("maybe-null", node, f"`{b.source(node)}` is null.")
+        b.say("maybe-null", node, f"'{b.source(node)}' is null")
         return Value(NEVER)
     return value
 
 
 def maybe_null(b: Block, node: cst.BaseExpression, of: Type) -> None:
     source = b.source(node)
-    fix = f"test `{source} is not None` first"
+    fix = f"test '{source} is not None' first"
     if isinstance(node, cst.Call):
         fix = f"bind it: x = {source} or fail(…)"
-    b.say("maybe-null", node, f"`{source}` may be null here.", fix=fix)
+    b.say("maybe-null", node, f"'{source}' may be null here", fix=fix)

@@ -16,9 +16,12 @@ from envscaler.spec.types import (
     BOOL,
     DATE,
     DATETIME,
+    FLOAT,
     INT,
+    MONEY,
     NEVER,
     NONE,
+    NUMBER,
     STR,
     TIME,
     Const,
@@ -67,11 +70,9 @@ def _local(b: Block, node: cst.Name, binding: Binding) -> Value:
     if not b.muted:
         b.locals_used.add(name)
     if not binding.certain:
-        b.say(
-            "maybe-unassigned", node, f"`{name}` may not have a value here.", fix=f"assign `{name}` before the branch"
-        )
+        b.say("maybe-unassigned", node, f"'{name}' may not have a value here", fix=f"assign '{name}' before the branch")
     elif binding.clash:
-        b.say("unlike-types", node, f"`{name}` has unlike types depending on the way here.", fix="use two names")
+        b.say("unlike-types", node, f"'{name}' has unlike types depending on the way here", fix="use two names")
     of = b.env.facts.get((name,), binding.type)
     copy_of = record_state(of) if binding.view is None else None
     value = Value(of, binding.view, copy_of, binding.frozen, (name,))
@@ -97,15 +98,24 @@ def _state(b: Block, node: cst.BaseExpression, name: str) -> Value:
 
 def _no_such_name(b: Block, node: cst.Name, name: str) -> Value:
     spec = b.world.spec
+    if b.world.refused(name):
+        return b.note(node, Value(NEVER))
     known = [*b.env.names, *spec.states, *spec.constants, *CLOCK_NAMES]
     if name in BUILTINS or name in spec.helpers:
-        b.say("unknown-name", node, f"`{name}` is a function.", fix=f"call it: {name}(…)")
+        b.say("unknown-name", node, f"'{name}' is a function", fix=f"call it: {name}(…)")
     elif name in spec.types or b.world.record_type(name):
-        b.say("unknown-name", node, f"`{name}` is a type.", fix=f"build a value: {name}(…)")
+        b.say("unknown-name", node, f"'{name}' is a type", fix=f"build a value: {name}(…)")
+    elif name == "it":
+        b.say(
+            "unknown-name",
+            node,
+            "'it' is a record of the collection that 'each' names",
+            fix="give the rule 'each: COLLECTION'",
+        )
     elif name == "state":
-        b.say("unknown-name", node, "`state` is not a value by itself.", fix="name a collection: state.NAME")
+        b.say("unknown-name", node, "'state' is not a value by itself", fix="name a collection: state.NAME")
     else:
-        b.unknown("unknown-name", node, f"Nothing here is called `{name}`.", name, known, "names here")
+        b.unknown("unknown-name", node, f"nothing here is called '{name}'", name, known, "names here")
     return b.note(node, Value(NEVER))
 
 
@@ -115,7 +125,7 @@ def _attribute(b: Block, node: cst.Attribute, expected: Type | None) -> Value:
     if isinstance(owner, cst.Name) and owner.value == "state" and "state" not in b.env.names:
         if name in b.world.states:
             return _state(b, node, name)
-        b.unknown("unknown-name", node, f"There is no state `{name}`.", name, list(b.world.states), "states")
+        b.unknown("unknown-name", node, f"there is no state '{name}'", name, list(b.world.states), "states")
         return b.note(node, Value(NEVER))
     value = infer(b, owner)
     of = value.type
@@ -130,7 +140,7 @@ def _attribute(b: Block, node: cst.Attribute, expected: Type | None) -> Value:
         case Scalar(name="never"):
             return b.note(node, Value(NEVER))
         case Key(collection=collection):
-            b.say("key-not-record", node, f"`{b.source(owner)}` is a key of {collection}, not the record.",
+            b.say("key-not-record", node, f"'{b.source(owner)}' is a key of {collection}, not the record",
                   fix=f"write {collection}[{b.source(owner)}].{name}, or loop over {collection}.values()")  # fmt: skip
             return b.note(node, Value(NEVER))
         case _:
@@ -149,23 +159,26 @@ def _parts(of: Type) -> dict[str, Type]:
 
 
 def _no_attribute(b: Block, node: cst.Attribute, of: Type, name: str, parts: dict[str, Type]) -> Value:
-    if isinstance(of, Obj | DictOf):
-        b.say(
-            "unknown-field", node, f"A {_dict_word(of)} has no fields.", fix=f'write {b.source(node.value)}["{name}"]'
-        )
+    kind = "str" if textual(of) else "list" if isinstance(of, ListOf) else "dict" if isinstance(of, DictOf) else ""
+    if kind and name in methods_of(kind):  # type: ignore[arg-type]
+        b.say("unknown-field", node.attr, f"'{name}' is a method", fix=f"call it: {b.source(node)}(…)")
+    elif textual(of) or of in (INT, FLOAT, NUMBER, BOOL, MONEY):
+        b.say("unknown-field", node.attr, f"{an(of)} has no fields")
+    elif isinstance(of, Obj | DictOf):
+        b.say("unknown-field", node, f"a {_dict_word(of)} has no fields", fix=f'write {b.source(node.value)}["{name}"]')
     elif isinstance(of, StateOf):
         b.unknown(
             "unknown-method",
             node.attr,
-            f"{of.name} has no `{name}`.",
+            f"{of.name} has no '{name}'",
             name,
             list(methods_of("collection")),
             "methods of a collection",
         )
     elif of == ANY:
-        b.say("unknown-field", node, "An `any` value has no fields.", fix=f'write {b.source(node.value)}["{name}"]')
+        b.say("unknown-field", node, "an 'any' value has no fields", fix=f'write {b.source(node.value)}["{name}"]')
     else:
-        b.unknown("unknown-field", node.attr, f"{an(of)} has no `{name}`.", name, list(parts), f"parts of {an(of)}")
+        b.unknown("unknown-field", node.attr, f"{an(of)} has no '{name}'", name, list(parts), f"parts of {an(of)}")
     return b.note(node, Value(NEVER))
 
 
@@ -182,7 +195,7 @@ def _field(b: Block, node: cst.Attribute, value: Value, struct: Struct, name: st
     if found is None:
         names = [*([struct.key_name] if struct.key_name else []), *struct.fields]
         b.unknown(
-            "unknown-field", node.attr, f"{struct.name} has no field `{name}`.", name, names, f"fields of {struct.name}"
+            "unknown-field", node.attr, f"{struct.name} has no field '{name}'", name, names, f"fields of {struct.name}"
         )
         return b.note(node, Value(NEVER))
     return _known_field(b, node, value, struct, found)
@@ -194,7 +207,7 @@ def _known_field(b: Block, node: cst.Attribute, value: Value, struct: Struct, fo
         b.reads(value.view, _root_field(b, node))
     if found.absent and (path is None or path not in b.env.present):
         owner = b.source(node.value)
-        b.say("maybe-absent", node, f"`{found.name}` may be absent from {struct.name}.",
+        b.say("maybe-absent", node, f"'{found.name}' may be absent from {struct.name}",
               fix=f'test `"{found.name}" in {owner}` first, or use {owner}.get("{found.name}")')  # fmt: skip
     of = found.type if path is None else b.env.facts.get(path, found.type)
     shares = container(of)
@@ -228,14 +241,14 @@ def _union_field(b: Block, node: cst.Attribute, value: Value, union: Union, name
     if holders:
         tag = holders[0].fields[union.tag].type
         shown = tag.value if isinstance(tag, Const) else "…"
-        b.say("not-narrowed", node, f"Only {' and '.join(m.name for m in holders)} of {union.name} has `{name}`.",
+        b.say("not-narrowed", node, f"only {' and '.join(m.name for m in holders)} of {union.name} has '{name}'",
               fix=f'test `{owner}.{union.tag} == "{shown}"` first')  # fmt: skip
     else:
         names = sorted({n for m in union.members for n in m.fields})
         b.unknown(
             "unknown-field",
             node.attr,
-            f"No member of {union.name} has a field `{name}`.",
+            f"no member of {union.name} has a field '{name}'",
             name,
             names,
             "fields of its members",
@@ -268,16 +281,16 @@ def _subscript(b: Block, node: cst.Subscript, expected: Type | None) -> Value:
             infer(b, index)
             return _at(b, node, owner, ANY, "any")
         case TupleOf():
-            b.say("wrong-type", node, "Pairs are taken apart by names.", fix="write `for a, b in …`")
+            b.say("wrong-type", node, "pairs are taken apart by names", fix="write 'for a, b in …'")
         case Scalar(name="never"):
             infer(b, index)
         case _ if textual(of):
             _index_is(b, index, INT, "an index")
             return b.note(node, Value(STR), Role("at", "str"))
         case Struct() | Union():
-            b.say("wrong-type", node, f"Fields of {of} are read by name.", fix="write x.field")
+            b.say("wrong-type", node, f"fields of {of} are read by name", fix="write x.field")
         case _:
-            b.say("wrong-type", node, f"{an(of)} has no elements.")
+            b.say("wrong-type", node, f"{an(of)} has no elements")
     return b.note(node, Value(NEVER))
 
 
@@ -290,11 +303,11 @@ def key_of(b: Block, node: cst.BaseExpression, state: str) -> None:
         b.say(
             "wrong-type",
             node,
-            f"{state} is read by key, not by record.",
+            f"{state} is read by key, not by record",
             fix=f"write {b.source(node)}.{value.type.key_name or 'KEY'}",
         )
     elif not assignable(value.type, key.type) and value.type != ANY:
-        b.say("wrong-type", node, f"{an(value.type)} is no key of {state}.", detail=f"expected: {key.type.of}")
+        b.say("wrong-type", node, f"{an(value.type)} is no key of {state}", detail=f"expected: {key.type}")
 
 
 def _at(b: Block, node: cst.Subscript, owner: Value, item: Type, word: str) -> Value:
@@ -316,7 +329,7 @@ def _object_item(
         b.note(index, Value(literal(name)))
         if name in items:
             return b.note(node, Value(items[name], frozen=owner.frozen, path=path_of(node)), Role("at", "dict"))
-        b.unknown("unknown-field", index, f"The dict has no entry `{name}`.", name, list(items), "entries")
+        b.unknown("unknown-field", index, f"the dict has no entry '{name}'", name, list(items), "entries")
         return b.note(node, Value(NEVER))
     store(b, index, infer(b, index), STR, "a key")
     joined: Type = NEVER
@@ -328,7 +341,7 @@ def _object_item(
 def _index_is(b: Block, node: cst.BaseExpression, of: Type, word: str) -> None:
     value = read(b, node)
     if value.type not in (of, NEVER, ANY):
-        b.say("wrong-type", node, f"{word} is {an(of)}, this is {an(value.type)}.")
+        b.say("wrong-type", node, f"{word} is {an(of)}, this is {an(value.type)}")
 
 
 def _slice(b: Block, node: cst.Subscript, owner: Value, parts: cst.Slice) -> Value:
@@ -343,7 +356,7 @@ def _slice(b: Block, node: cst.Subscript, owner: Value, parts: cst.Slice) -> Val
         b.say(
             "wrong-type",
             node,
-            f"{an(owner.type)} cannot be sliced.",
+            f"{an(owner.type)} cannot be sliced",
             detail="lists and texts can",
             fix="make a list first: list(…)",
         )

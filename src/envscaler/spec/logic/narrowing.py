@@ -73,9 +73,9 @@ def _equal(b: Block, left: cst.BaseExpression, right: cst.BaseExpression, equal:
         if isinstance(other, cst.SimpleString):
             _tag(b, subject, (str(other.evaluated_value),), equal)
         path, of = path_of(subject), _type(b, subject)
-        if equal and path is not None and isinstance(of, Nullable) and other_type is not None:
-            if not isinstance(other_type, Nullable) and other_type not in (NONE, NEVER):
-                b.env.facts.setdefault(path, of.of)
+        never_null = not isinstance(other_type, Nullable) and other_type not in (NONE, NEVER, None)
+        if equal and path is not None and isinstance(of, Nullable) and never_null:
+            b.env.facts.setdefault(path, of.of)
 
 
 def _tag(b: Block, subject: cst.BaseExpression, values: tuple[str, ...], equal: bool) -> None:

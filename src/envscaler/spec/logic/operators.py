@@ -43,13 +43,40 @@ _OPERATORS: Final[dict[type[cst.CSTNode], str]] = {
 def operation(b: Block, node: cst.CSTNode, op: str, left: cst.BaseExpression, right: cst.BaseExpression) -> Value:
     """``left op right``, also for augmented assignment."""
     x, y = read(b, left), read(b, right)
+    if (
+        op == "**"
+        and isinstance(node, cst.BinaryOperation)
+        and _constant(node) is None
+        and _constant(right) is not None
+    ):
+        b.say("number-too-large", node, "this power is beyond 2**53")
     found = arithmetic(op, x.type, y.type)
+    if op == "**" and x.type == INT and isinstance(right, cst.Integer):
+        found = (INT, "power")
     if found is None and MONEY in (x.type, y.type) and op in "+-":
         found = _money_with_literal(b, x, y, left, right)
     if found is not None:
         return b.note(node, Value(found[0]), Role("operator", found[1]))
     _no_operation(b, node, op, x.type, y.type)
     return b.note(node, Value(NEVER))
+
+
+def _constant(node: cst.BaseExpression) -> int | None:
+    """The value of whole-number literals and powers of them; None when it is no constant or beyond 2**53.
+
+    A constant exponent of at least 54 counts with any base but 0 and 1, since only those could bear it.
+    """
+    match node:
+        case cst.Integer():
+            return node.evaluated_value
+        case cst.BinaryOperation(operator=cst.Power(), left=left, right=right):
+            base, power = _constant(left), _constant(right)
+            if base is None or power is None or (abs(base) > 1 and power > 53):
+                return None
+            value = base ** max(power, 0)
+            return value if abs(value) < 2**53 else None
+        case _:
+            return None
 
 
 def _money_with_literal(
@@ -64,15 +91,19 @@ def _money_with_literal(
 def _no_operation(b: Block, node: cst.CSTNode, op: str, x: Type, y: Type) -> None:
     fix = ""
     numbers = (*NUMERIC, DURATION)
-    if MONEY in (x, y) and (x in NUMERIC or y in NUMERIC):
+    if MONEY in (x, y) and (x in NUMERIC or y in NUMERIC) and op in "+-":
         fix = "make the number money first: money(x)"
     elif op == "+" and (textual(x) or textual(y)):
         fix = 'put values into text with an f-string: f"{a} {b}"'
+    elif DURATION in (x, y) and (x in NUMERIC or y in NUMERIC):
+        fix = "a duration in days is d // days(1); n days are days(n)"
+    elif {x, y} == {DATE, DATETIME}:
+        fix = "take the date of the datetime: x.date"
     elif {x, y} & {DATE, DATETIME} and (x in numbers or y in numbers):
         fix = "a date moves by days(n), hours(n), minutes(n)"
     elif ANY in (x, y):
         fix = "say what it is first: as_type(x, number)"
-    b.say("wrong-type", node, f"`{op}` has no meaning between {an(x)} and {an(y)}.", fix=fix)
+    b.say("wrong-type", node, f"'{op}' has no meaning between {an(x)} and {an(y)}", fix=fix)
 
 
 @rule(cst.UnaryOperation)
@@ -84,7 +115,7 @@ def _unary(b: Block, node: cst.UnaryOperation, expected: Type | None) -> Value:
     of = plain(value.type)
     if of in (*NUMERIC, MONEY, DURATION, NEVER):
         return b.note(node, Value(of), Role("operator"))
-    b.say("wrong-type", node, f"{an(value.type)} has no sign.")
+    b.say("wrong-type", node, f"{an(value.type)} has no sign")
     return b.note(node, Value(NEVER))
 
 
@@ -94,25 +125,25 @@ def condition(b: Block, node: cst.BaseExpression) -> None:
     if of in (BOOL, NEVER):
         return
     source = b.source(node)
-    b.say("not-bool", node, f"A condition is a bool; `{source}` is {an(of)}.", fix=_comparison_fix(of, source))
+    b.say("not-bool", node, f"a condition is a bool; '{source}' is {an(of)}", fix=_comparison_fix(of, source))
 
 
 def _comparison_fix(of: Type, source: str) -> str:
     match of:
         case Nullable() | Scalar(name="none"):
-            return f"write `{source} is not None`"
+            return f"write '{source} is not None'"
         case ListOf() | DictOf() | StateOf() | Obj():
-            return f"write `len({source}) > 0`"
+            return f"write 'len({source}) > 0'"
         case Enum(values=values) if len(values) == 1:
             return "compare it with something"
         case Enum(values=values):
-            return f"write `{source} == {values[0]!r}`"
+            return f"write '{source} == {values[0]!r}'"
         case _ if textual(of):
             return f'write `{source} != ""`'
         case _ if of in (*NUMERIC, MONEY, DURATION):
-            return f"write `{source} != 0`"
+            return f"write '{source} != 0'"
         case _ if of == ANY:
-            return f"write `as_type({source}, bool)`"
+            return f"write 'as_type({source}, bool)'"
         case _:
             return "write a comparison"
 
@@ -140,7 +171,7 @@ def _or_fail(b: Block, node: cst.BooleanOperation) -> Value:
     infer(b, node.right)
     b.env.take(before)
     if not isinstance(value.type, Nullable) and value.type not in (NEVER, ANY):
-        b.say("not-bool", node.left, f"`… or fail(…)` takes something that may be null; this is {an(value.type)}.",
+        b.say("not-bool", node.left, f"'… or fail(…)' takes something that may be null; this is {an(value.type)}",
               fix="write require(condition, message)")  # fmt: skip
     return b.note(
         node, Value(strip_null(value.type), value.view, value.copy_of, value.frozen), Role("operator", "or_fail")
@@ -161,7 +192,7 @@ def _conditional(b: Block, node: cst.IfExp, expected: Type | None) -> Value:
     if of is None and expected is not None and _fit(b, node.body, x, expected) and _fit(b, node.orelse, y, expected):
         of = expected
     if of is None:
-        b.say("unlike-types", node, f"One side is {an(x.type)}, the other {an(y.type)}.")
+        b.say("unlike-types", node, f"one side is {an(x.type)}, the other {an(y.type)}")
         of = NEVER
     view = x.view if x.view == y.view else None
     copy_of = None if view else x.view or x.copy_of or y.view or y.copy_of

@@ -49,7 +49,7 @@ def _span(block: Block, line: int, column: int, end_line: int, end_column: int) 
 def parse_block(block: Block, *, expression: bool = False) -> tuple[Parsed | None, list[Diagnostic]]:
     """Parse a block of statements, or of one ``expression``; None when it cannot be checked further."""
     problems = [
-        Diagnostic("logic-too-large", _span(block, line, column, line, column + 1), message)
+        Diagnostic("logic-too-large", _span(block, line, column - 1, line, column), message)
         for line, column, message in scan_logic(block.source)
     ]
     if problems:
@@ -61,7 +61,9 @@ def parse_block(block: Block, *, expression: bool = False) -> tuple[Parsed | Non
     except SyntaxError as error:
         return None, [_syntax(block, error, expression)]
     except (RecursionError, MemoryError, ValueError) as error:
-        return None, [Diagnostic("logic-too-large", block.span, f"The block cannot be parsed: {error}.")]
+        return None, [Diagnostic("logic-too-large", block.span, f"the block cannot be parsed: {error}")]
+    if not tree.body:
+        return None, [Diagnostic("logic-syntax", block.span, "the block has no statement")]
     problems = list(_refused(block, tree))
     if expression and not problems:
         problems = _one_expression(block, tree)
@@ -76,10 +78,24 @@ def _syntax(block: Block, error: SyntaxError, expression: bool) -> Diagnostic:
     end_line, end_column = error.end_lineno or line, (error.end_offset or column + 2) - 1
     if (end_line, end_column) <= (line, column):
         end_line, end_column = line, column + 1
-    fix = "an expression over several lines stands in parentheses" if expression and line > 1 else ""
-    return Diagnostic(
-        "logic-syntax", _span(block, line, column, end_line, end_column), f"Not valid: {error.msg}.", help=fix
+    fix = (
+        "an expression over several lines stands in parentheses"
+        if expression and line > 1
+        else _syntax_fix(block, line)
     )
+    return Diagnostic(
+        "logic-syntax", _span(block, line, column, end_line, end_column), f"not valid: {error.msg}", help=fix
+    )
+
+
+def _syntax_fix(block: Block, line: int) -> str:
+    """What was probably meant, where another language's operator stands in the line."""
+    lines = block.source.split("\n")
+    text = lines[line - 1] if line <= len(lines) else ""
+    for theirs, ours in (("&&", "and"), ("||", "or"), ("!", "not"), ("++", "+= 1"), ("=>", "")):
+        if theirs in text.replace("!=", "") and ours:
+            return f"write '{ours}' for '{theirs}'"
+    return ""
 
 
 def _one_expression(block: Block, tree: ast.Module) -> list[Diagnostic]:
@@ -89,15 +105,15 @@ def _one_expression(block: Block, tree: ast.Module) -> list[Diagnostic]:
         Diagnostic(
             "not-an-expression",
             block.span,
-            "This takes one expression, not statements.",
-            help="write the condition alone, without `return`",
+            "this takes one expression, not statements",
+            help="write the condition alone, without 'return'",
         )
     ]
 
 
 _ALLOWED = (
     ast.Module, ast.Expr, ast.Assign, ast.AugAssign, ast.Delete, ast.If, ast.For, ast.Break, ast.Continue, ast.Return,
-    ast.Pass, ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Compare, ast.BoolOp, ast.UnaryOp,
+    ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Compare, ast.BoolOp, ast.UnaryOp,
     ast.BinOp, ast.IfExp, ast.ListComp, ast.DictComp, ast.GeneratorExp, ast.comprehension, ast.JoinedStr,
     ast.FormattedValue, ast.Lambda, ast.arguments, ast.arg, ast.Call, ast.keyword, ast.List, ast.Dict, ast.Tuple,
     ast.expr_context, ast.boolop, ast.cmpop, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow,
@@ -105,14 +121,15 @@ _ALLOWED = (
 )  # fmt: skip
 
 _WORDS = {
-    "While": ("while", "go through something bounded with `for`"),
-    "Import": ("import", "the built-ins are all there is; see `envscaler schema --card`"),
-    "ImportFrom": ("import", "the built-ins are all there is; see `envscaler schema --card`"),
-    "FunctionDef": ("def", "shared logic stands under `helpers:`"),
-    "AsyncFunctionDef": ("async", "shared logic stands under `helpers:`"),
-    "ClassDef": ("class", "records and types are declared under `states:` and `types:`"),
+    "While": ("while", "go through something bounded with 'for'"),
+    "Import": ("import", "the built-ins are all there is; see 'envscaler schema --card'"),
+    "ImportFrom": ("import", "the built-ins are all there is; see 'envscaler schema --card'"),
+    "FunctionDef": ("def", "shared logic stands under 'helpers:'"),
+    "AsyncFunctionDef": ("async", "shared logic stands under 'helpers:'"),
+    "ClassDef": ("class", "records and types are declared under 'states:' and 'types:'"),
     "Try": ("try", "guard with a condition, or let the call fail"),
     "TryStar": ("try", "guard with a condition, or let the call fail"),
+    "Pass": ("pass", "leave the branch out"),
     "With": ("with", ""),
     "AsyncWith": ("async", ""),
     "AsyncFor": ("async", ""),
@@ -130,27 +147,34 @@ _WORDS = {
     "Match": ("match", "use if / elif"),
     "AnnAssign": ("a type annotation", "types are inferred"),
     "MatMult": ("@", ""),
-    "BitAnd": ("&", "use `and`"),
-    "BitOr": ("|", "use `or`"),
+    "BitAnd": ("&", "use 'and'"),
+    "BitOr": ("|", "use 'or'"),
     "BitXor": ("^", ""),
-    "Invert": ("~", "use `not`"),
+    "Invert": ("~", "use 'not'"),
     "LShift": ("<<", ""),
     "RShift": (">>", ""),
-    "TypeAlias": ("type", "types are declared under `types:`"),
+    "TypeAlias": ("type", "types are declared under 'types:'"),
     "TemplateStr": ("a t-string", "use an f-string"),
 }
 
 
 def _refused(block: Block, tree: ast.Module) -> Iterator[Diagnostic]:
     """A diagnostic for each construct that is not on the list, and each name that may not be used."""
-    parents = {id(child): parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
-    for node in ast.walk(tree):
-        where = node if hasattr(node, "lineno") else parents.get(id(node))
+    parents: dict[int, ast.AST] = {}
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
         if not isinstance(node, _ALLOWED):
+            where = node if hasattr(node, "lineno") else parents.get(id(node))
             word, fix = _WORDS.get(type(node).__name__, (type(node).__name__, ""))
-            yield Diagnostic("forbidden-syntax", _ast_span(block, where), f"The language has no `{word}`.", help=fix)
-        else:
-            yield from _refused_detail(block, node, parents)
+            yield Diagnostic("forbidden-syntax", _ast_span(block, where), f"the language has no '{word}'", help=fix)
+            continue  # what stands inside is no news
+        problems = list(_refused_detail(block, node, parents))
+        yield from problems
+        if not problems:
+            children = list(ast.iter_child_nodes(node))
+            parents.update((id(child), node) for child in children)
+            waiting.extend(reversed(children))
 
 
 def _refused_detail(block: Block, node: ast.AST, parents: dict[int, ast.AST]) -> Iterator[Diagnostic]:
@@ -159,35 +183,35 @@ def _refused_detail(block: Block, node: ast.AST, parents: dict[int, ast.AST]) ->
 
     match node:
         case ast.Name(id=name) if name.startswith("_"):
-            yield refuse(f"`{name}` begins with an underscore.", "such names are refused everywhere", "forbidden-name")
+            yield refuse(f"'{name}' begins with an underscore", "such names are refused everywhere", "forbidden-name")
         case ast.Attribute(attr=name) if name.startswith("_"):
-            yield refuse(f"`.{name}` begins with an underscore.", "such names are refused everywhere", "forbidden-name")
+            yield refuse(f"'.{name}' begins with an underscore", "such names are refused everywhere", "forbidden-name")
         case ast.arg(arg=name) if name.startswith("_"):
-            yield refuse(f"`{name}` begins with an underscore.", "such names are refused everywhere", "forbidden-name")
+            yield refuse(f"'{name}' begins with an underscore", "such names are refused everywhere", "forbidden-name")
         case ast.keyword(arg=None):
-            yield refuse("`**` cannot be used in a call.", "name each argument")
+            yield refuse("'**' cannot be used in a call", "name each argument")
         case ast.keyword(arg=str(name)) if name.startswith("_"):
-            yield refuse(f"`{name}` begins with an underscore.", "such names are refused everywhere", "forbidden-name")
+            yield refuse(f"'{name}' begins with an underscore", "such names are refused everywhere", "forbidden-name")
         case ast.Dict(keys=keys) if any(k is None for k in keys):
-            yield refuse("`**` cannot be used in a dict.", "name each entry")
+            yield refuse("'**' cannot be used in a dict", "name each entry")
         case ast.Constant(value=value) if not isinstance(value, (str, int, float, bool, type(None))):
-            yield refuse(f"The language has no value like {type(value).__name__}.")
+            yield refuse(f"the language has no value like {type(value).__name__}")
         case ast.Assign(targets=targets) if len(targets) > 1:
-            yield refuse("One target for each assignment.", "write two assignments")
+            yield refuse("one target for each assignment", "write two assignments")
         case ast.For(orelse=[_, *_]):
-            yield refuse("`for … else` is not in the language.", "keep a flag, or use first(…, None)")
+            yield refuse("'for … else' is not in the language", "keep a flag, or use first(…, None)")
         case ast.comprehension(is_async=1):
-            yield refuse("The language has no `async`.")
+            yield refuse("the language has no 'async'")
         case ast.Lambda():
             parent = parents.get(id(node))
             if not (isinstance(parent, ast.keyword) and parent.arg == "key"):
                 yield refuse(
-                    "`lambda` stands only as `key=` of sorted, min, max or sort.", "use a comprehension or a helper"
+                    "'lambda' stands only as 'key=' of sorted, min, max or sort", "use a comprehension or a helper"
                 )
             elif (a := node.args).defaults or a.kwonlyargs or a.vararg or a.kwarg or a.posonlyargs or len(a.args) != 1:
-                yield refuse("A sort key takes one plain parameter.")
+                yield refuse("a sort key takes one plain parameter")
         case ast.Subscript(slice=ast.Tuple()):
-            yield refuse("One index at a time.", "write x[a][b]")
+            yield refuse("one index at a time", "write x[a][b]")
 
 
 def _ast_span(block: Block, node: ast.AST | None) -> Span:

@@ -26,7 +26,7 @@ def change(b: Block, place: cst.BaseExpression, owner: Value, *, field: str = ""
         b.say(
             "write-to-copy",
             place,
-            f"`{b.source(place)}` is {owner.frozen} and is not changed.",
+            f"'{b.source(place)}' is {owner.frozen} and is not changed",
             fix=_own_copy(b, place, owner),
         )
         return False
@@ -35,7 +35,7 @@ def change(b: Block, place: cst.BaseExpression, owner: Value, *, field: str = ""
         b.say(
             "write-to-copy",
             place,
-            f"`{b.source(place)}` is a copy; a change to it would be lost.",
+            f"'{b.source(place)}' is a copy; a change to it would be lost",
             fix=_write_through(b, place, owner),
         )
         return False
@@ -43,7 +43,7 @@ def change(b: Block, place: cst.BaseExpression, owner: Value, *, field: str = ""
         b.say(
             "change-while-iterating",
             place,
-            f"`{b.source(place)}` changes while it is being gone through.",
+            f"'{b.source(place)}' changes while it is being gone through",
             fix=f"go through list({b.source(place)})",
         )
     return True
@@ -53,14 +53,14 @@ def _change_state(b: Block, place: cst.BaseExpression, owner: Value, field: str,
     assert owner.view is not None
     name = field if field and _is_record(owner.type) else _field_of_record(b, place) or field
     if b.mode == "read":
-        b.say("write-in-read", place, f"A read tool changes {owner.view}.{name}.", fix="declare `kind: write`")
+        b.say("write-in-read", place, f"a read tool changes {owner.view}.{name}", fix="declare 'kind: write'")
     elif b.mode == "rule":
-        b.say("impure-rule", place, f"A rule changes {owner.view}.{name}; it only reads.")
+        b.say("impure-rule", place, f"a rule changes {owner.view}.{name}; it only reads")
     if structure and b.source(place) in (text for text, _ in b.iterating):
         b.say(
             "change-while-iterating",
             place,
-            f"`{b.source(place)}` changes while it is being gone through.",
+            f"'{b.source(place)}' changes while it is being gone through",
             fix=f"go through list({b.source(place)})",
         )
     b.writes(owner.view, name)
@@ -115,11 +115,11 @@ def joined_local(b: Block, place: cst.BaseExpression, owner: Value, more: Type, 
     local = b.env.names.get(place.value) if isinstance(place, cst.Name) else None
     if local is None or owner.view is not None:
         if not assignable(more, owner.type):
-            b.say("wrong-type", node, f"`{b.source(place)}` is a {owner.type}; this would make it a {more}.")
+            b.say("wrong-type", node, f"'{b.source(place)}' is a {owner.type}; this would make it a {more}")
         return
     both = join(local.type, more)
     if both is None:
-        b.say("unlike-types", node, f"`{b.source(place)}` is a {local.type} so far; this would make it a {more}.")
+        b.say("unlike-types", node, f"'{b.source(place)}' is a {local.type} so far; this would make it a {more}")
         return
     assert isinstance(place, cst.Name)
     b.env.names[place.value] = replace(local, type=both)

@@ -67,9 +67,10 @@ class _Statements:
         told = False
         for node in body:
             if not self.b.env.live:
+                self.b.unreached = True
                 if not told:
                     self.b.say(
-                        "unreachable", _first(node), "This is never reached.", fix="remove it", severity="warning"
+                        "unreachable", _first(node), "this is never reached", fix="remove it", severity="warning"
                     )
                 told = True
                 continue
@@ -159,15 +160,13 @@ class _Statements:
                 self._expression(value)
             case cst.Break() | cst.Continue():
                 self._jump(node)
-            case cst.Pass():
-                pass
             case _:
-                b.say("forbidden-syntax", node, f"The language has no {type(node).__name__}.")
+                b.say("forbidden-syntax", node, f"the language has no {type(node).__name__}")
 
     def _jump(self, node: cst.Break | cst.Continue) -> None:
         word = "break" if isinstance(node, cst.Break) else "continue"
         if not self.loops:
-            self.b.say("logic-syntax", node, f"`{word}` stands outside of a loop.")
+            self.b.say("logic-syntax", node, f"'{word}' stands outside of a loop")
             return
         ways = self.loops[-1].exits if word == "break" else self.loops[-1].again
         ways.append(self.b.env.copy())
@@ -181,7 +180,7 @@ class _Statements:
             value = infer(b, node.value, self.expected)
             if isinstance(value.type, StateOf | IterOf | TupleOf):
                 fix = f"write list({b.source(node.value)})"
-                b.say("wrong-type", node.value, f"{value.type} cannot be a result.", fix=fix)
+                b.say("wrong-type", node.value, f"{value.type} cannot be a result", fix=fix)
             elif self.expected is not None:
                 store(b, node.value, value, self.expected, "the result")
             b.returns.append((self.expected or value.type, node))
@@ -201,7 +200,7 @@ class _Statements:
         if not _acts(b, node):
             what = "a comparison" if isinstance(node, cst.Comparison) else "this"
             fix = "write require(…, message)" if isinstance(node, cst.Comparison) else "return it, or bind it to a name"
-            b.say("no-effect", node, f"The value of {what} is not used.", fix=fix)
+            b.say("no-effect", node, f"the value of {what} is not used", fix=fix)
 
     # -- assignment
 
@@ -216,14 +215,19 @@ class _Statements:
             case cst.Subscript():
                 self._assign_element(target, value)
             case _:
-                self.b.say("forbidden-syntax", target, "Only names and places can be assigned.")
+                self.b.say("forbidden-syntax", target, "only names and places can be assigned")
 
     def _assign_name(self, target: cst.Name, name: str, node: cst.BaseExpression) -> None:
         b = self.b
         value = infer(b, node)
         if isinstance(value.type, StateOf | IterOf | TupleOf):
             fix = f"write list({b.source(node)})" if not isinstance(value.type, TupleOf) else "use two names"
-            b.say("wrong-type", node, f"{value.type} cannot be bound to a name.", fix=fix)
+            b.say("wrong-type", node, f"{value.type} cannot be bound to a name", fix=fix)
+            value = Value(NEVER)
+        elif value.type == NONE and isinstance(node, cst.Call):
+            b.say(
+                "wrong-type", node, f"'{b.source(node.func)}' gives nothing to bind", fix="call it on a line of its own"
+            )
             value = Value(NEVER)
         declare(b, target, name, value if container(value.type) else Value(value.type))
 
@@ -246,7 +250,7 @@ class _Statements:
             return
         owner, name, of = found
         value = infer(b, node, of)
-        store(b, node, value, of, f"`{name}`")
+        store(b, node, value, of, f"'{name}'")
         change(b, target.value, owner, field=name)
         path = path_of(target)
         if path is not None:
@@ -263,12 +267,12 @@ class _Statements:
         if isinstance(of, Struct) and name in of.fields:
             field = of.fields[name]
             if isinstance(field.type, Const):
-                b.say("wrong-type", target, f"`{name}` tells what this is and does not change.")
+                b.say("wrong-type", target, f"'{name}' tells what this is and does not change")
                 return None
             b.note(target, Value(field.type, owner.view if container(field.type) else None), Role("field", name, of))
             return owner, name, field.type
         if isinstance(of, Struct) and name == of.key_name:
-            b.say("wrong-type", target, "A record keeps its key.", fix="remove the record and add a new one")
+            b.say("wrong-type", target, "a record keeps its key", fix="remove the record and add a new one")
             return None
         value = infer(b, target)  # reports what is wrong; a field that all members of a union share has a type
         if value.type != NEVER and isinstance(of, Union) and name != of.tag:
@@ -278,14 +282,14 @@ class _Statements:
 
     def _no_write(self, target: cst.Attribute, value: Value) -> None:
         if value.type != NEVER:
-            self.b.say("wrong-type", target, f"`{self.b.source(target)}` cannot be assigned.")
+            self.b.say("wrong-type", target, f"'{self.b.source(target)}' cannot be assigned")
 
     def _assign_element(self, target: cst.Subscript, node: cst.BaseExpression) -> None:
         b = self.b
         owner = read(b, target.value)
         index = target.slice[0].slice
         if isinstance(index, cst.Slice):
-            b.say("forbidden-syntax", target, "Slices are not assigned.", fix="build the list anew")
+            b.say("forbidden-syntax", target, "slices are not assigned", fix="build the list anew")
             infer(b, node)
             return
         assert isinstance(index, cst.Index)
@@ -294,7 +298,7 @@ class _Statements:
                 b.say(
                     "wrong-type",
                     target,
-                    f"Records of {name} are not assigned.",
+                    f"records of {name} are not assigned",
                     fix=f"write {name}.add(…) or change its fields",
                 )
                 infer(b, node)
@@ -311,12 +315,12 @@ class _Statements:
             case _:
                 infer(b, node)
                 if owner.type != NEVER:
-                    b.say("wrong-type", target, f"Elements of {owner.type} cannot be assigned.")
+                    b.say("wrong-type", target, f"elements of {owner.type} cannot be assigned")
 
     def _index(self, node: cst.BaseExpression) -> None:
         value = read(self.b, node)
         if value.type not in (INT, NEVER):
-            self.b.say("wrong-type", node, f"An index is an int, this is {value.type}.")
+            self.b.say("wrong-type", node, f"an index is an int, this is {value.type}")
 
     def _element(self, target: cst.Subscript, owner: Value, item: Type, node: cst.BaseExpression) -> None:
         b = self.b
@@ -369,7 +373,7 @@ class _Statements:
         op = operator_text(node.operator)
         target = node.target
         if not isinstance(target, cst.Name | cst.Attribute | cst.Subscript):
-            b.say("forbidden-syntax", node, "Only names and places can be assigned.")
+            b.say("forbidden-syntax", node, "only names and places can be assigned")
             return
         before = read(b, target)
         result = operation(b, node, op, target, node.value)
@@ -377,7 +381,7 @@ class _Statements:
             b.say(
                 "wrong-type",
                 node,
-                "Lists grow by extend.",
+                "lists grow by extend",
                 fix=f"write {b.source(target)}.extend({b.source(node.value)})",
             )
             return
@@ -388,14 +392,14 @@ class _Statements:
         value = Value(owner.type, owner.view, owner.value_of)
         place = self._place_type(target, before)
         if not assignable(result.type, place) and result.type != NEVER:
-            b.say("wrong-type", node, f"`{b.source(target)}` takes {place}; the result is {result.type}.")
+            b.say("wrong-type", node, f"'{b.source(target)}' takes {place}; the result is {result.type}")
         change(b, target.value, value, field=target.attr.value if isinstance(target, cst.Attribute) else "")
 
     def _place_type(self, target: cst.Attribute | cst.Subscript, before: Value) -> Type:
         owner = strip_null(self.b.notes[target.value].type)
         if isinstance(target, cst.Attribute) and isinstance(owner, Struct):
             if target.attr.value == owner.key_name:
-                self.b.say("wrong-type", target, "A record keeps its key.")
+                self.b.say("wrong-type", target, "a record keeps its key")
             return owner.fields[target.attr.value].type if target.attr.value in owner.fields else before.type
         return before.type
 
@@ -403,12 +407,12 @@ class _Statements:
         b = self.b
         known = b.env.names.get(target.value)
         if known is None:
-            b.say("wrong-type", target, f"`{target.value}` is not a local name.", fix="bind it to a local name first")
+            b.say("wrong-type", target, f"'{target.value}' is not a local name", fix="bind it to a local name first")
         elif known.kind == "param":
             b.say(
                 "shadowing",
                 target,
-                f"`{target.value}` is a parameter.",
+                f"'{target.value}' is a parameter",
                 fix="take another name; parameters keep their value",
             )
         else:
@@ -429,7 +433,7 @@ class _Statements:
             case cst.Attribute(value=place):
                 self._delete_field(target, place)
             case _:
-                b.say("forbidden-syntax", target, "Only elements and absent-able fields are deleted.")
+                b.say("forbidden-syntax", target, "only elements and absent-able fields are deleted")
 
     def _delete_field(self, target: cst.Attribute, place: cst.BaseExpression) -> None:
         b = self.b
@@ -439,7 +443,7 @@ class _Statements:
         owner, name, _ = found
         if isinstance(owner.type, Struct) and not owner.type.fields[name].absent:
             b.say(
-                "never-absent", target, f"`{name}` is never absent.", fix="declare it `absent: true`, or set it to None"
+                "never-absent", target, f"'{name}' is never absent", fix="declare it 'absent: true', or set it to None"
             )
         change(b, place, owner, field=name)
         path = path_of(target)

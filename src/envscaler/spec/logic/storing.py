@@ -18,6 +18,7 @@ from envscaler.spec.types import (
     INT,
     MISSING,
     MONEY,
+    NONE,
     NUMBER,
     STR,
     TIME,
@@ -28,7 +29,9 @@ from envscaler.spec.types import (
     Nullable,
     Obj,
     Scalar,
+    StateOf,
     Struct,
+    TupleOf,
     Type,
     strip_null,
 )
@@ -43,9 +46,9 @@ def store(b: Block, node: cst.BaseExpression, value: Value, place: Type, what: s
         return money_literal(b, node)
     if target in (DATE, TIME, DATETIME) and isinstance(node, cst.SimpleString):
         return date_literal(b, node, target)
-    if isinstance(target, Enum) and plain(value.type) == INT and (text := number_literal(node)) is not None:
-        if int(text, 0) in target.values:
-            return True
+    number = number_literal(node) if isinstance(target, Enum) and plain(value.type) == INT else None
+    if number is not None and isinstance(target, Enum) and int(number, 0) in target.values:
+        return True
     if isinstance(target, Struct) and isinstance(value.type, Obj):
         return _store_object(b, node, value.type, target, what)
     if assignable(value.type, place):
@@ -60,17 +63,17 @@ def _store_object(b: Block, node: cst.BaseExpression, given: Obj, target: Struct
     for name in items:
         if name not in target.fields:
             b.unknown(
-                "unknown-field", node, f"{target.name} has no field `{name}`.", name, list(target.fields), "fields"
+                "unknown-field", node, f"{target.name} has no field '{name}'", name, list(target.fields), "fields"
             )
             return False
     missing = [f.name for f in target.fields.values()
                if f.name not in items and f.default is MISSING and not f.absent and not isinstance(f.type, Const | Nullable)]  # fmt: skip
     if missing:
-        b.say("wrong-arguments", node, f"{target.name} also needs {', '.join(missing)}.")
+        b.say("wrong-arguments", node, f"{target.name} also needs {', '.join(missing)}")
         return False
     wrong = [n for n, t in items.items() if not assignable(t, target.fields[n].type)]
     if wrong and not all(strip_null(target.fields[n].type) == MONEY for n in wrong):
-        _cannot_store(b, node, items[wrong[0]], target.fields[wrong[0]].type, f"`{wrong[0]}`")
+        _cannot_store(b, node, items[wrong[0]], target.fields[wrong[0]].type, f"'{wrong[0]}'")
         return False
     b.convert(node, target)
     return True
@@ -86,19 +89,21 @@ def _cannot_store(b: Block, node: cst.BaseExpression, value: Type, place: Type, 
         b.unknown(
             "unknown-member",
             node,
-            f"`{text}` is no member of {target}.",
+            f"'{text}' is no member of {target}",
             text,
             list(map(str, target.values)),
             "members",
         )
         return
     b.say(
-        "wrong-type", node, f"{what} takes {an(place)}, this is {an(value)}.", fix=_storing_fix(b, node, value, target)
+        "wrong-type", node, f"{what} takes {an(place)}, this is {an(value)}", fix=_storing_fix(b, node, value, target)
     )
 
 
 def _storing_fix(b: Block, node: cst.BaseExpression, value: Type, target: Type) -> str:
     source = b.source(node)
+    if value == NONE:
+        return f"declare it nullable: {target}?"
     if target == MONEY and value in NUMERIC:
         return f"write money({source})"
     if target in NUMERIC and value == MONEY:
@@ -137,7 +142,7 @@ def money_literal(b: Block, node: cst.BaseExpression) -> bool:
     """Take a number literal as money; false (and a diagnostic) when it has more than two decimals."""
     amount = Decimal((number_literal(node) or "0").replace("_", ""))
     if amount.as_tuple().exponent < -2 and amount != round(amount, 2):  # type: ignore[operator]
-        b.say("wrong-type", node, "Money has two decimals.")
+        b.say("wrong-type", node, "money has two decimals")
         return False
     b.convert(node, MONEY)
     return True
@@ -145,18 +150,25 @@ def money_literal(b: Block, node: cst.BaseExpression) -> bool:
 
 def date_literal(b: Block, node: cst.BaseExpression, of: Type) -> bool:
     """Whether a text literal is a date (time, datetime) in canonical form; a diagnostic when it is not."""
-    assert isinstance(node, cst.SimpleString) and isinstance(of, Scalar)
+    assert isinstance(node, cst.SimpleString)
+    assert isinstance(of, Scalar)
     text = str(node.evaluated_value)
     try:
         canonical = parse_scalar(text, of, zoned=b.world.spec.zoned)
     except NotA as reason:
-        b.say("bad-literal", node, f"This is no {of}: {reason}.")
+        b.say("bad-literal", node, f"this is no {of}: {reason}")
     else:
         if canonical != text:
-            b.say("bad-literal", node, f"Not the one way to write this {of}.", fix=f'write "{canonical}"')
+            b.say("bad-literal", node, f"not the one way to write this {of}", fix=f'write "{canonical}"')
     return True
 
 
 def an(of: Type) -> str:
-    word = str(of)
-    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
+    match of:
+        case Enum(values=(value,), name=None):
+            return f"the text {value!r}" if isinstance(value, str) else f"the number {value}"
+        case Scalar() | Enum() | Const() | StateOf() | TupleOf():
+            return str(of)
+        case _:
+            word = str(of)
+            return f"an {word}" if word[0] in "aeiou" else f"a {word}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from envscaler.spec.logic.block import Block, World
 from envscaler.spec.model import HelperDef, Spec, ToolDef
-from envscaler.spec.types import DictOf, ListOf, Nullable, Partial, Struct, Type, Union
+from envscaler.spec.types import DictOf, Key, ListOf, Nullable, Partial, Struct, Type, Union
 
 __all__ = ["report_unused"]
 
@@ -23,24 +23,59 @@ def report_unused(world: World, blocks: Iterable[Block]) -> None:
             world.report.warning(
                 "unused",
                 constant.span,
-                f"The constant {name} is never used.",
-                fix="remove it, or name it in prose as {" + name + "}",
+                f"the constant {name} is never used",
+                help="remove it, or name it in prose as {" + name + "}",
             )
     for name, helper in spec.helpers.items():
         if ("helper", name) not in world.used:
-            world.report.warning("unused", helper.span, f"The helper {name} is never called.", fix="remove it")
+            world.report.warning("unused", helper.span, f"the helper {name} is never called", help="remove it")
     for name, rule in spec.rules.items():
         enforced = rule.holds is not None or rule.moves is not None or rule.policy
         if not enforced and ("rule", name) not in world.used:
-            world.report.warning("unused", rule.span, f"The rule {name} is neither enforced nor cited.",
-                                 fix=f'cite it: require(…, rule="{name}"), or say `policy: true`')  # fmt: skip
+            world.report.warning("unused", rule.span, f"the rule {name} is neither enforced nor cited",
+                                 help=f'cite it: require(…, rule="{name}"), or say `policy: true`')  # fmt: skip
+    _states(world)
     _types(world)
 
 
 def _locals(block: Block) -> None:
     for name, node in block.locals_bound.items():
+        if name not in block.locals_used and not block.unreached:
+            block.say("unused", node, f"'{name}' is never used", fix="remove it", severity="warning")
+    for name, span in block.records.items():
         if name not in block.locals_used:
-            block.say("unused", node, f"`{name}` is never used.", fix="remove it", severity="warning")
+            block.world.report.warning(
+                "unused", span, f"the record '{name}' is never used", help=f"remove 'as: {name}'"
+            )
+
+
+def _states(world: World) -> None:
+    referred = {of.collection for place in _declared_places(world.spec) for of in _refs(place)}
+    for name, state in world.spec.states.items():
+        if ("state", name) not in world.used and name not in referred:
+            world.report.warning(
+                "unused", state.span, f"the state {name} is never used", help="remove it, or give it a tool"
+            )
+
+
+def _refs(of: Type) -> Iterator[Key]:
+    """References to collections anywhere in a type."""
+    match of:
+        case Key():
+            yield of
+        case Struct(fields=fields):
+            for field in fields.values():
+                yield from _refs(field.type)
+        case Union(members=members):
+            for member in members:
+                yield from _refs(member)
+        case ListOf(item=inner) | Nullable(of=inner) | Partial(of=inner):
+            yield from _refs(inner)
+        case DictOf(value=value, key=key):
+            yield from _refs(value)
+            yield from _refs(key)
+        case _:
+            return
 
 
 def _types(world: World) -> None:
@@ -50,7 +85,7 @@ def _types(world: World) -> None:
         _reach(of, reached)
     for name, of in spec.types.items():
         if ("type", name) not in world.used and id(of) not in reached:
-            world.report.warning("unused", _type_span(of, spec), f"The type {name} is never used.", fix="remove it")
+            world.report.warning("unused", _type_span(of, spec), f"the type {name} is never used", help="remove it")
 
 
 def _type_span(of: Type, spec: Spec):  # type: ignore[no-untyped-def]
