@@ -121,8 +121,7 @@ def _existing(path: Path) -> Path:
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
-        reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
-        raise UsageError(f"{path}: {reason}{_near(path)}") from None
+        raise UsageError(f"{path}: {_reason(error)}{_near(path)}") from None
     if not stat.S_ISREG(mode):
         raise UsageError(f"{path}: not a regular file")
     return path
@@ -138,9 +137,8 @@ def _near(path: Path) -> str:
     return f"; did you mean {path.parent / near}?" if near else ""
 
 
-def _checked(path: Path) -> Checked:
-    from envscaler.spec.check import check_text
-    from envscaler.spec.checked import Checked
+def _read(path: Path) -> tuple[str | None, list[Diagnostic]]:
+    """A spec file's text, or None with the reason. Raises UsageError when it cannot be read at all."""
     from envscaler.spec.report import Report as Problems
     from envscaler.spec.scan import MAX_FILE, decode
 
@@ -148,11 +146,22 @@ def _checked(path: Path) -> Checked:
         with path.open("rb") as stream:
             data = stream.read(MAX_FILE + 1)
     except OSError as error:
-        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(f"{path}: {_reason(error)}") from None
     problems = Problems()
-    text = decode(str(path), data, problems)
+    return decode(str(path), data, problems), problems.items
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def _checked(path: Path) -> Checked:
+    from envscaler.spec.check import check_text
+    from envscaler.spec.checked import Checked
+
+    text, problems = _read(path)
     if text is None:
-        return Checked(path=str(path), source="", spec=None, diagnostics=problems.items)
+        return Checked(path=str(path), source="", spec=None, diagnostics=problems)
     return check_text(str(path), text)
 
 
@@ -214,7 +223,7 @@ def _compile(checked: Checked, module: Path, verify: bool) -> Compiled:
         module.parent.mkdir(parents=True, exist_ok=True)
         _replace(module, unit.text)
     except OSError as error:
-        raise UsageError(f"{module}: {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(f"{module}: {_reason(error)}") from None
     result = Compiled(checked.path, checked.source, module, checked.diagnostics)
     if verify:
         from envscaler.compiler import load_class
@@ -225,10 +234,13 @@ def _compile(checked: Checked, module: Path, verify: bool) -> Compiled:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old or the new one, never a part."""
+    """Write a file so that a reader sees the old or the new one, never a part; a link keeps leading where it led."""
+    path = path.resolve()
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         temporary.write_text(text, encoding="utf-8", newline="\n")
+        if path.exists():
+            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -292,7 +304,7 @@ def _json(path: Path) -> Any:
     try:
         return json.loads(_existing(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(f"{path}: {_reason(error)}") from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: not JSON: {error}") from None
 
@@ -317,7 +329,7 @@ def new(name: str, path: StrPath | None = None) -> Path:
     except FileExistsError:
         raise UsageError(f"{target} exists; remove it or choose another name") from None
     except OSError as error:
-        raise UsageError(f"{target}: {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(f"{target}: {_reason(error)}") from None
     return target
 
 
@@ -331,13 +343,16 @@ def fmt(paths: Sequence[StrPath] | StrPath, *, write: bool = True) -> Iterator[F
     from envscaler.spec.format import format_text
 
     for file in spec_files(_many(paths))[0]:
-        checked = _checked(file)
-        try:
-            after = format_text(str(file), checked.source)
-        except SpecError as error:
-            yield Formatted(file, checked.source, checked.source, list(error.diagnostics))
+        text, problems = _read(file)
+        if text is None:
+            yield Formatted(file, "", "", problems)
             continue
-        result = Formatted(file, checked.source, after)
+        try:
+            after = format_text(text, str(file))
+        except SpecError as error:
+            yield Formatted(file, text, text, list(error.diagnostics))
+            continue
+        result = Formatted(file, text, after)
         if write and result.changed:
             _replace(file, after)
         yield result
