@@ -11,7 +11,21 @@ from envscaler.spec.logic.names import record_state
 from envscaler.spec.logic.relations import container, join, textual
 from envscaler.spec.logic.scope import Binding
 from envscaler.spec.logic.storing import an
-from envscaler.spec.types import ANY, NEVER, STR, DictOf, IterOf, ListOf, Obj, Scalar, StateOf, Struct, TupleOf, Type
+from envscaler.spec.types import (
+    ANY,
+    NEVER,
+    STR,
+    DictOf,
+    IterOf,
+    Key,
+    ListOf,
+    Obj,
+    Scalar,
+    StateOf,
+    Struct,
+    TupleOf,
+    Type,
+)
 
 __all__ = ["bind_target", "declare", "element", "elements_of"]
 

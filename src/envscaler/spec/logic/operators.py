@@ -18,6 +18,7 @@ from envscaler.spec.types import (
     DATE,
     DATETIME,
     DURATION,
+    INT,
     MONEY,
     NEVER,
     DictOf,
