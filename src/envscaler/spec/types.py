@@ -30,7 +30,7 @@ ScalarName = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Type:
     """Base of all types. ``str(t)`` is how a message names it."""
 
