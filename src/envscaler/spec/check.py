@@ -171,7 +171,7 @@ class _SpecCheck:
     def _checked(self, block: Block, source: Source, returns: Type) -> CheckedBody:
         return CheckedBody(
             block.owner, source, block.parsed.module, block.notes, block.parsed.lines, block.own, block.effects, returns,
-            block.loop_edits,
+            {loop: states & block.effects.edits for loop, states in block.loop_edits.items()},
         )  # fmt: skip
 
     def _result(self, block: Block, declared: Type | None, span: Span, strict: bool) -> Type:

@@ -102,9 +102,10 @@ class CheckedBody:
     """One block of logic.
 
     ``module`` is the parsed block (for `holds` a module with one expression statement). ``notes`` is keyed by node
-    identity. ``statement_lines`` gives the 1-based source line of each statement node (small statements and compound statements).
-    ``own`` are the block's own effects, ``effects`` those through helpers too. ``loop_edits``: for each cst.For whose body
-    may write records, the states it may write. ``returns`` is the joined type of all results (`none` when there is none).
+    identity. ``statement_lines`` gives the 1-based source line of each small and compound statement. ``own`` are the
+    block's own effects, ``effects`` those through helpers too. ``loop_edits``: for each cst.For the states whose
+    records are written in its body, or later through a view that its body binds. ``returns`` is the joined type of all
+    results (`none` when there is none).
     """
 
     owner: str  # "tool transfer", "helper x", "rule y", "setup z"

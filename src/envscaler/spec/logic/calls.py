@@ -16,7 +16,7 @@ from envscaler.spec.logic.infer import infer, read, rule
 from envscaler.spec.logic.names import key_of
 from envscaler.spec.logic.narrowing import narrow
 from envscaler.spec.logic.operators import condition
-from envscaler.spec.logic.places import change, joined_local
+from envscaler.spec.logic.places import change, grows, joined_local
 from envscaler.spec.logic.relations import NUMERIC, assignable, container, holds_records, join, ordered, plain, textual
 from envscaler.spec.logic.scope import Binding
 from envscaler.spec.logic.storing import date_literal, store
@@ -535,8 +535,6 @@ def _typed(b: Block, node: cst.Call, entry: Builtin) -> Value:
     infer(b, found["x"])
     of = _named_type(b, found["T"])
     if entry.name == "is_type":
-        b.note(node, Value(BOOL), Role("call", "is_type"))
-        b.convert(node, of)
         return Value(BOOL)
     return Value(of)
 
@@ -866,7 +864,7 @@ def _list_method(b: Block, node: cst.Call, func: cst.Attribute, owner: Value, me
 
 
 def _added(b: Block, place: cst.BaseExpression, owner: Value, node: cst.BaseExpression, item: Type) -> None:
-    if owner.view is not None or owner.path is None or len(owner.path) > 1:
+    if not grows(b, place, owner):
         store(b, node, infer(b, node, item), item, "an element")
         return
     value = infer(b, node, None if item == NEVER else item)

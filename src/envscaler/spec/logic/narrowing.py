@@ -19,9 +19,9 @@ def narrow(b: Block, test: cst.BaseExpression, holds: bool) -> None:
             _boolean(b, test, holds)
         case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator=operator, comparator=right)]):
             _comparison(b, left, operator, right, holds)
-        case cst.Call(func=cst.Name(value="is_type"), args=[cst.Arg(value=subject), *_]) if holds:
+        case cst.Call(func=cst.Name(value="is_type"), args=[cst.Arg(value=subject), cst.Arg(value=named)]) if holds:
             path = path_of(subject)
-            note = b.notes.get(test)
+            note = b.notes.get(named)
             if path is not None and note is not None and note.convert is not None:
                 b.env.facts[path] = note.convert
 

@@ -8,9 +8,10 @@ import libcst as cst
 
 from envscaler.spec.logic.block import Block, Value
 from envscaler.spec.logic.relations import assignable, join
+from envscaler.spec.logic.storing import an
 from envscaler.spec.types import NEVER, DictOf, ListOf, Obj, Partial, Struct, Type, Union, strip_null
 
-__all__ = ["change", "joined_local"]
+__all__ = ["change", "grows", "joined_local"]
 
 
 def change(b: Block, place: cst.BaseExpression, owner: Value, *, field: str = "", structure: bool = False) -> bool:
@@ -64,7 +65,10 @@ def _change_state(b: Block, place: cst.BaseExpression, owner: Value, field: str,
             fix=f"go through list({b.source(place)})",
         )
     b.writes(owner.view, name)
-    b.env.forget_fields({name, field} - {""})
+    if field:
+        b.env.forget_fields({field})
+    else:
+        b.env.forget_elements()
     return True
 
 
@@ -110,17 +114,43 @@ def _write_through(b: Block, place: cst.BaseExpression, owner: Value) -> str:
     return "build the value with its final fields, or write through a view of the record that holds it"
 
 
+def grows(b: Block, place: cst.BaseExpression, owner: Value) -> bool:
+    """Whether a list or dict is a local one, or stands in one, so that new elements widen its type."""
+    node = place
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    return owner.view is None and isinstance(node, cst.Name) and node.value in b.env.names
+
+
 def joined_local(b: Block, place: cst.BaseExpression, owner: Value, more: Type, node: cst.BaseExpression) -> None:
     """Elements of type ``more`` come into a list or dict: into a local one by widening it, elsewhere if they fit."""
-    local = b.env.names.get(place.value) if isinstance(place, cst.Name) else None
-    if local is None or owner.view is not None:
+    if not grows(b, place, owner):
         if not assignable(more, owner.type):
-            b.say("wrong-type", node, f"'{b.source(place)}' is a {owner.type}; this would make it a {more}")
+            b.say("wrong-type", node, f"'{b.source(place)}' is {an(owner.type)}; this would make it {an(more)}")
         return
-    both = join(local.type, more)
+    both = join(owner.type, more)
     if both is None:
-        b.say("unlike-types", node, f"'{b.source(place)}' is a {local.type} so far; this would make it a {more}")
+        b.say("unlike-types", node, f"'{b.source(place)}' is {an(owner.type)} so far; this would make it {an(more)}")
         return
-    assert isinstance(place, cst.Name)
-    b.env.names[place.value] = replace(local, type=both)
-    b.env.facts.pop((place.value,), None)
+    _widen(b, place, both)
+
+
+def _widen(b: Block, place: cst.BaseExpression, of: Type) -> None:
+    """Give a local list or dict, or one inside it, a wider type."""
+    if isinstance(place, cst.Name):
+        b.env.names[place.value] = replace(b.env.names[place.value], type=of)
+        b.env.facts.pop((place.value,), None)
+        return
+    assert isinstance(place, cst.Subscript)
+    index = place.slice[0].slice
+    outer = strip_null(b.notes[place.value].type)
+    match outer:
+        case ListOf():
+            _widen(b, place.value, ListOf(of))
+        case DictOf(key=key):
+            _widen(b, place.value, DictOf(of, key))
+        case Obj(items=items) if isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString):
+            entries = {**dict(items), str(index.value.evaluated_value): of}
+            _widen(b, place.value, Obj(tuple(entries.items())))
+        case _:
+            pass

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from envscaler.spec.logic.relations import join
-from envscaler.spec.types import Type
+from envscaler.spec.types import NONE, Type
 
 __all__ = ["Binding", "Env", "Path"]
 
@@ -60,6 +60,10 @@ class Env:
         gone = set(fields)
         self._keep(lambda path: gone.isdisjoint(path[1:]))
 
+    def forget_elements(self) -> None:
+        """Forget what was known of elements of lists and dicts."""
+        self._keep(lambda path: not any(part.startswith("[") for part in path[1:]))
+
     def forget_state(self, state: str) -> None:
         """Forget everything known through a state's own name."""
         self._keep(lambda path: path[0] != state)
@@ -90,11 +94,15 @@ def _meet(a: Binding | None, b: Binding | None) -> Binding:
         assert known is not None
         return replace(known, certain=False)
     both = join(a.type, b.type)
+    if NONE in (a.type, b.type):  # null aliases nothing
+        view, split = (b.view if a.type == NONE else a.view), False
+    else:
+        view, split = (a.view if a.view == b.view else None), a.view != b.view
     return Binding(
         both if both is not None else a.type,
         a.kind,
-        a.view if a.view == b.view else None,
-        a.frozen or b.frozen or ("one thing or another, by the way taken here," if a.view != b.view else ""),
+        view,
+        a.frozen or b.frozen or ("one thing or another, by the way taken here," if split else ""),
         a.certain and b.certain,
         a.clash or b.clash or both is None,
     )

@@ -15,7 +15,7 @@ from envscaler.spec.logic.infer import infer, read
 from envscaler.spec.logic.names import key_of
 from envscaler.spec.logic.narrowing import narrow
 from envscaler.spec.logic.operators import condition, operation, operator_text
-from envscaler.spec.logic.places import change, joined_local
+from envscaler.spec.logic.places import change, grows, joined_local
 from envscaler.spec.logic.relations import assignable, container, literal
 from envscaler.spec.logic.scope import Env
 from envscaler.spec.logic.storing import store
@@ -50,6 +50,7 @@ class _Loop:
     def __init__(self) -> None:
         self.exits: list[Env] = []  # by break
         self.again: list[Env] = []  # by continue
+        self.bound: set[str] = set()  # states of which the body binds views to names that outlive a round
 
 
 def check_statements(b: Block, body: Body, expected: Type | None = None) -> None:
@@ -119,7 +120,7 @@ class _Statements:
         )
         loop = _Loop()
         self._round(node, source, loop)
-        b.loop_edits[node] = b.effects.edits
+        b.loop_edits[node] = b.effects.edits | loop.bound
         b.effects = b.effects.joined(b.effects.__class__(writes=writes, adds=adds, removes=removes))
         ends = [b.env.copy(), *loop.again, *loop.exits]
         b.env.take(start)
@@ -229,6 +230,9 @@ class _Statements:
                 "wrong-type", node, f"'{b.source(node.func)}' gives nothing to bind", fix="call it on a line of its own"
             )
             value = Value(NEVER)
+        if value.view is not None:
+            for loop in self.loops:
+                loop.bound.add(value.view)
         declare(b, target, name, value if container(value.type) else Value(value.type))
 
     def _assign_tuple(self, target: cst.Tuple, elements: Sequence[cst.BaseElement], node: cst.BaseExpression) -> None:
@@ -326,7 +330,7 @@ class _Statements:
         b = self.b
         value = infer(b, node, item)
         b.note(target, Value(item, owner.view if container(item) else None), Role("at", "list"))
-        if isinstance(target.value, cst.Name) and owner.view is None:
+        if grows(b, target.value, owner):
             joined_local(b, target.value, owner, ListOf(value.type), node)
         else:
             store(b, node, value, item, "an element")
@@ -343,7 +347,7 @@ class _Statements:
         assert isinstance(of, DictOf)
         value = infer(b, node, None if of.value == NEVER else of.value)
         b.note(target, Value(of.value, owner.view if container(of.value) else None), Role("at", "dict"))
-        if isinstance(target.value, cst.Name) and owner.view is None:
+        if grows(b, target.value, owner):
             joined_local(b, target.value, owner, DictOf(value.type, _dict_key(key_value.type)), node)
         else:
             store(b, key, key_value, of.key, "a key")
