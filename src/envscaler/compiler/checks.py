@@ -1,0 +1,332 @@
+"""What is checked of a record that a call changed: bounds, references, uniqueness, moves, and which rules to look at again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from envscaler.compiler.depend import KEY, Dependence
+from envscaler.compiler.layout import flat
+from envscaler.compiler.literals import literal, quoted
+from envscaler.compiler.prologue import between
+from envscaler.compiler.statement import Stmt, filled, inside_f, shown
+from envscaler.spec.checked import Checked
+from envscaler.spec.model import RuleDef, Spec, StateDef
+from envscaler.spec.types import (
+    DURATION, FLOAT, INT, MONEY, NUMBER, Const, DictOf, Enum, Field, Key, ListOf, Nullable, Partial, Struct, Type, Union,
+    strip_null,
+)  # fmt: skip
+
+__all__ = ["Check", "Changes", "changes", "check_statements"]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What the bodies of a spec can do to its states at all."""
+
+    writes: frozenset[tuple[str, str]]
+    adds: frozenset[str]
+    removes: frozenset[str]
+
+    def field(self, state: StateDef, name: str) -> bool:
+        """Whether a field can change after its record was added."""
+        return (state.name, name) in self.writes or (state.name, "") in self.writes
+
+    def touched(self, state: StateDef) -> bool:
+        return state.name in self.adds | self.removes or any(s == state.name for s, _ in self.writes)
+
+
+def changes(checked: Checked) -> Changes:
+    """What tools and setup functions may do, through helpers too; hooks after calls are helpers."""
+    effects = [b.effects for group in (checked.tools, checked.setup, checked.helpers) for b in group.values()]
+    return Changes(
+        frozenset(w for e in effects for w in e.writes),
+        frozenset(a for e in effects for a in e.adds),
+        frozenset(r for e in effects for r in e.removes),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What `check_statements` needs to know of the module."""
+
+    spec: Spec
+    changes: Changes
+    dependences: dict[str, Dependence]
+    rule_functions: dict[str, str]
+    moves: dict[str, str]  # rule -> the constant that holds its moves
+
+
+def check_statements(module: Check, state: StateDef) -> list[Stmt]:
+    """The body of `check_<state>`; empty when nothing needs a look."""
+    if not module.changes.touched(state):
+        return []
+    made: list[Stmt] = []
+    removed = list(_removed(module, state))
+    if removed and state.name in module.changes.removes:
+        code = "\n".join(f"    {line}" for stmt in removed for line in stmt.code.split("\n"))
+        made.append(Stmt(f"if new is None:\n{code}\n    return", state.span.line))
+    elif state.name in module.changes.removes:
+        made.append(Stmt("if new is None:\n    return", state.span.line))
+    checks = list(_checks(module, state))
+    if not checks and not removed:
+        return []
+    return made + checks
+
+
+def _checks(module: Check, state: StateDef) -> Iterator[Stmt]:
+    for field in state.record.fields.values():
+        yield from _field(module, state, field)
+    if state.tree is not None and _can(module, state, state.tree.parent, state.tree.name):
+        test = _changed(module, state, (state.tree.parent, state.tree.name))
+        yield Stmt(_guarded(test, f"_state.{state.name}.require_tree(key, old, new)"), state.tree.span.line)
+    for fields in state.unique:
+        if _can(module, state, *fields):
+            line = state.record.fields[fields[0]].span.line if fields[0] in state.record.fields else state.span.line
+            code = f"_state.{state.name}.require_unique({flat(literal(fields))}, key, new)"
+            yield Stmt(_guarded(_changed(module, state, fields), code), line)
+    for rule in module.spec.rules.values():
+        yield from _moves(module, state, rule)
+    for rule in module.spec.rules.values():
+        yield from _marks(module, state, rule)
+
+
+def _guarded(test: str, code: str) -> str:
+    """The statement under its condition, alone when there is none."""
+    if not test:
+        return code
+    head, _, rest = code.partition("\n")
+    if head.startswith("if ") and rest and all(line.startswith(" ") for line in rest.split("\n")) and " or " not in head:
+        outer = test[3:-1]
+        return f"if {f'({outer})' if ' or ' in outer else outer} and {head[3:]}\n{rest}"
+    return f"{test}\n" + "\n".join(f"    {line}" for line in code.split("\n"))
+
+
+def _can(module: Check, state: StateDef, *fields: str) -> bool:
+    """Whether a record can be added or one of the fields be changed."""
+    return state.name in module.changes.adds or any(module.changes.field(state, f) for f in fields)
+
+
+def _changed(module: Check, state: StateDef, fields: tuple[str, ...]) -> str:
+    """`if old is None or new[f] != old[f]:` as far as it can happen."""
+    tests = ["old is None"] if state.name in module.changes.adds and not state.single else []
+    tests += [_differs(state, f) for f in fields if module.changes.field(state, f)]
+    if not tests:
+        return ""
+    return f"if {' or '.join(tests)}:"
+
+
+def _differs(state: StateDef, name: str) -> str:
+    field = state.record.fields.get(name)
+    if field is not None and field.absent:
+        return f"new.get({quoted(name)}, _MISSING) != old.get({quoted(name)}, _MISSING)"
+    return f"new[{quoted(name)}] != old[{quoted(name)}]"
+
+
+def _subject(state: StateDef) -> str:
+    return state.record.name if state.single else f"{state.record.name} {{key}}"
+
+
+def _field(module: Check, state: StateDef, field: Field) -> Iterator[Stmt]:
+    if not _can(module, state, field.name):
+        return
+    kind, line = strip_null(field.type), field.span.line
+    value = f"new[{quoted(field.name)}]"
+    if isinstance(kind, Key) and not (state.tree is not None and state.tree.parent == field.name):
+        code = _reference(state, field, kind, value)
+    elif kind in (INT, MONEY, NUMBER, FLOAT, DURATION) and field.pattern is None:
+        code = _number(state, field, kind, value)
+        if code:
+            yield Stmt(code, line)
+        return
+    elif _inspected(field):
+        key = "None" if state.single else "key"
+        code = f"_state.require_valid({quoted(state.name)}, {key}, {quoted(field.name)}, new)"
+    else:
+        return
+    yield Stmt(_guarded(_changed(module, state, (field.name,)), code), line)
+
+
+def _present(field: Field, test: str) -> str:
+    """The test for fields that may be absent or null."""
+    value = f"new[{quoted(field.name)}]"
+    if isinstance(field.type, Nullable):
+        test = f"{value} is not None and {test}"
+    return f"{quoted(field.name)} in new and {test}" if field.absent else test
+
+
+def _reference(state: StateDef, field: Field, kind: Key, value: str) -> str:
+    test = _present(field, f"{value} not in _state.{kind.collection}")
+    shown_value = f"{{new[{_single(field.name)}]}}"
+    text = f"{_subject(state)}: {inside_f(field.json)} refers to {shown_value}, which does not exist in {kind.collection}."
+    return f'if {test}:\n    raise _Failure("constraint", f"{text}")'
+
+
+def _single(text: str) -> str:
+    return quoted(text, "'")
+
+
+def _number(state: StateDef, field: Field, kind: Type, value: str) -> str:
+    low, high = ("", "") if kind in (NUMBER, FLOAT) else ("-_MAX", "_MAX")
+    inside = between(value, field, low, high)
+    if inside == value:
+        return ""
+    text = f"{_subject(state)}: {inside_f(f'{field.json} {_bounds_text(field, kind)}.')}"
+    test = _present(field, f"not {inside}")
+    prefix = "" if state.single else "f"
+    return f'if {test}:\n    raise _Failure("constraint", {prefix}"{text}")'
+
+
+def _bounds_text(field: Field, kind: Type) -> str:
+    words = (("ge", "at least"), ("gt", "above"), ("le", "at most"), ("lt", "below"))
+    said = [f"{word} {shown(getattr(field, name), kind)}" for name, word in words if getattr(field, name) is not None]
+    return f"must be {' and '.join(said)}" if said else "is too large"
+
+
+def _inspected(field: Field) -> bool:
+    """Whether a value of the field can be wrong although its static type is right."""
+    bounded = any(b is not None for b in (field.ge, field.gt, field.le, field.lt, field.min_length, field.max_length, field.pattern))
+    return bounded or _delicate(field.type)
+
+
+def _delicate(of: Type) -> bool:
+    match of:
+        case Nullable(of=inner) | ListOf(item=inner):
+            return _delicate(inner)
+        case DictOf(value=value, key=key):
+            return _delicate(value) or isinstance(key, Key)
+        case Struct(fields=fields):
+            return any(_inspected(f) for f in fields.values())
+        case Union(members=members):
+            return any(_delicate(m) for m in members)
+        case Partial(of=struct):
+            return _delicate(struct)
+        case Enum() | Const():
+            return False
+        case Key():
+            return True
+    return of in (INT, MONEY)
+
+
+def _moves(module: Check, state: StateDef, rule: RuleDef) -> Iterator[Stmt]:
+    if rule.moves is None or rule.field is None or rule.field[0] != state.name:
+        return
+    name = rule.field[1]
+    if not module.changes.field(state, name):
+        return
+    table = module.moves[rule.name]
+    old, new = f"old[{quoted(name)}]", f"new[{quoted(name)}]"
+    added = "old is not None and " if state.name in module.changes.adds and not state.single else ""
+    text = quoted(filled(rule.text.value, module.spec.constants))
+    failure = f'raise _Failure("rule", {text}, {quoted(rule.name)}, {rule.span.line})'
+    yield Stmt(f"if {added}{new} != {old} and {new} not in {table}.get({old}, ()):\n    {failure}", rule.span.line)
+
+
+# -- which rules to look at again
+
+
+def _removed(module: Check, state: StateDef) -> Iterator[Stmt]:
+    if _referred(module.spec, state.name):
+        yield Stmt(f"_state.require_unreferred({quoted(state.name)}, key)", state.span.line)
+    for rule in module.spec.rules.values():
+        dependence = module.dependences.get(rule.name)
+        if dependence is None:
+            continue
+        if state.name in dependence.whole:
+            yield Stmt(_mark_all(module, rule), rule.span.line)
+        for join in dependence.joins:
+            if join.state == state.name:
+                value = "key" if join.field == KEY else f"old[{quoted(join.field)}]"
+                yield Stmt(_mark(module, rule, join.own, value), rule.span.line)
+
+
+def _referred(spec: Spec, collection: str) -> bool:
+    """Whether some record, other than those below it in a tree, can hold a key of the collection."""
+    for state in spec.states.values():
+        for field in state.record.fields.values():
+            parent = state.name == collection and state.tree is not None and state.tree.parent == field.name
+            if not parent and _holds_key(field.type, collection):
+                return True
+    return False
+
+
+def _holds_key(of: Type, collection: str) -> bool:
+    match of:
+        case Key(collection=name):
+            return name == collection
+        case Nullable(of=inner) | ListOf(item=inner):
+            return _holds_key(inner, collection)
+        case DictOf(value=value, key=key):
+            return _holds_key(value, collection) or _holds_key(key, collection)
+        case Struct(fields=fields):
+            return any(_holds_key(f.type, collection) for f in fields.values())
+        case Union(members=members):
+            return any(_holds_key(m, collection) for m in members)
+        case Partial(of=struct):
+            return _holds_key(struct, collection)
+    return False
+
+
+def _mark(module: Check, rule: RuleDef, own: str, value: str) -> str:
+    """Have the rule looked at again for the records whose ``own`` field (or key) is ``value``."""
+    assert rule.each is not None
+    if own == KEY:
+        return f"_state.mark({quoted(rule.name)}, {value})"
+    key = module.spec.states[rule.each].key
+    assert key is not None
+    mark = f"_state.mark({quoted(rule.name)}, _r[{quoted(key.name)}])"
+    return f"for _r in _state.{rule.each}.by(({quoted(own)},), {value}):\n    {mark}"
+
+
+def _mark_all(module: Check, rule: RuleDef) -> str:
+    if rule.each is None or module.spec.states[rule.each].single:
+        return f"_state.mark({quoted(rule.name)}, None)"
+    return f"_state.mark_all({quoted(rule.name)})"
+
+
+def _marks(module: Check, state: StateDef, rule: RuleDef) -> Iterator[Stmt]:
+    """Statements for a record that was added or changed."""
+    dependence = module.dependences.get(rule.name)
+    if dependence is None:
+        return
+    line = rule.span.line
+    if state.name in dependence.whole:
+        test = _read_changed(module, state, dependence.whole[state.name])
+        if test is not None:
+            yield Stmt(_guarded(test, _mark_all(module, rule)), line)
+        if dependence.whole[state.name] is None:
+            return
+    if rule.each == state.name and not state.single:
+        test = _read_changed(module, state, dependence.any_of(dependence.own - {KEY}))
+        if test is not None:
+            yield Stmt(_guarded(test, _own_rule(module, rule, dependence)), line)
+    for join in dependence.joins:
+        if join.state != state.name:
+            continue
+        test = _read_changed(module, state, dependence.any_of(join.reads | {join.field} - {KEY}))
+        if test is None:
+            continue
+        value = "key" if join.field == KEY else f"new[{quoted(join.field)}]"
+        code = _mark(module, rule, join.own, value)
+        if join.field != KEY and module.changes.field(state, join.field):
+            before = _mark(module, rule, join.own, f"old[{quoted(join.field)}]")
+            code += "\n" + _guarded(f"if {'' if state.single else 'old is not None and '}{_differs(state, join.field)}:", before)
+        yield Stmt(_guarded(test, code), line)
+
+
+def _own_rule(module: Check, rule: RuleDef, dependence: Dependence) -> str:
+    if not dependence.only_own:
+        return f"_state.mark({quoted(rule.name)}, key)"
+    text = quoted(filled(rule.text.value, module.spec.constants))
+    failure = f'raise _Failure("rule", {text}, {quoted(rule.name)}, {rule.span.line})'
+    return f"if not {module.rule_functions[rule.name]}(_state, new):\n    {failure}"
+
+
+def _read_changed(module: Check, state: StateDef, reads: set[str] | None) -> str | None:
+    """The test that something a rule reads of a record changed: None when it cannot, "" when any change counts."""
+    if reads is None:
+        return ""
+    names = sorted(n for n in reads if n != KEY and n in state.record.fields)
+    if not _can(module, state, *names):
+        return None
+    return _changed(module, state, tuple(names))

@@ -1,0 +1,439 @@
+"""From a checked spec to the plan of its module: every identifier, literal, type text and default is decided here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from envscaler.compiler.checks import Check, changes, check_statements
+from envscaler.compiler.depend import KEY, Dependence, dependence
+from envscaler.compiler.identifiers import upper_snake
+from envscaler.compiler.layout import Doc, Group, Prefixed, call, flat
+from envscaler.compiler.literals import literal, quoted
+from envscaler.compiler.naming import Naming
+from envscaler.compiler.prologue import prologue, signature_default, type_text
+from envscaler.compiler.results import Result, result_functions
+from envscaler.compiler.statement import Stmt, filled, shown
+from envscaler.compiler.transforms import lower
+from envscaler.spec.checked import Checked, CheckedBody
+from envscaler.spec.model import HelperDef, Param, RuleDef, Spec, StateDef, ToolDef
+from envscaler.spec.types import MISSING, MONEY, Enum, ListOf, Nullable, Struct, Type, Union, strip_null
+
+__all__ = ["Function", "Method", "ModulePlan", "Named", "RuleFunction", "make_plan"]
+
+_LONG_STATE = 64 * 1024  # characters; beyond, the initial state is JSON text, which Python reads much faster than code
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """``name = value``, with a word on the right where it helps."""
+
+    name: str
+    value: Doc
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function: ``signature`` is what stands between the parentheses; then docstring, prologue, body.
+
+    ``body`` is indented by four and ends without a newline, "" when there is none; ``lines`` are its statements' places in
+    the spec (see Lowered).
+    """
+
+    name: str
+    signature: Group
+    returns: str
+    doc: str
+    prologue: tuple[Stmt, ...] = ()
+    body: str = ""
+    lines: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFunction:
+    """A rule as a function of one expression; ``open`` brackets it when it goes over several lines."""
+
+    name: str
+    signature: Group
+    doc: str
+    body: str
+    lines: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A tool as a method: its signature after `self`, and the arguments handed on in the function's order."""
+
+    name: str
+    own: str
+    signature: Group
+    doc: str
+    call: Group
+    tool: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPlan:
+    """A tool or setup function: its parameters' descriptions, the function."""
+
+    params: Named
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsClass:
+    name: str
+    doc: str
+    methods: tuple[Method, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModulePlan:
+    """All of a module, section by section, in order."""
+
+    doc: str
+    constants: tuple[Named, ...]
+    types: tuple[Named, ...]
+    states: Group
+    state_class: str
+    state_parts: tuple[tuple[str, str], ...]  # name and annotation
+    results: tuple[Result, ...]
+    moves: tuple[Named, ...]
+    rules: tuple[RuleFunction, ...]
+    checks: tuple[Function, ...]
+    helpers: tuple[Function, ...]
+    tools: tuple[ToolPlan, ...]
+    setup: tuple[ToolPlan, ...]
+    tool_classes: tuple[ToolsClass, ...]
+    class_name: str
+    class_doc: str
+    attributes: tuple[Named, ...]
+    spec_file: str
+
+    @property
+    def slots(self) -> Group:
+        """The names of the states, as the state class declares them."""
+        return Group("(", tuple(quoted(name) for name, _ in self.state_parts), ")", single_comma=True)
+
+
+def make_plan(checked: Checked) -> ModulePlan:
+    """The plan of a checked spec's module. The spec must have passed its check."""
+    return _Planner(checked).plan()
+
+
+@dataclass
+class _Planner:
+    checked: Checked
+    spec: Spec = field(init=False)
+    naming: Naming = field(init=False)
+
+    def __post_init__(self) -> None:
+        assert self.checked.spec is not None
+        self.spec = self.checked.spec
+        self.naming = Naming(self.checked, self.spec)
+
+    def plan(self) -> ModulePlan:
+        spec, ids = self.spec, self.naming.ids
+        class_name = ids.claim(spec.class_name)
+        state_class = ids.claim(f"{class_name}State")
+        types = tuple(self._types())
+        states = Group("(", tuple(self._state(s) for s in spec.states.values()), ")", single_comma=True)
+        dependences = self._dependences()
+        moves = {r.name: ids.claim(f"_MOVES_{r.name.upper()}") for r in spec.rules.values() if r.moves is not None}
+        module = Check(spec, changes(self.checked), dependences, self._rule_names(), moves)
+        rules = tuple(self._rule(r, dependences[r.name], state_class) for r in spec.rules.values() if r.name in self.checked.rules)
+        checks = tuple(f for s in spec.states.values() if (f := self._check(module, s, state_class)) is not None)
+        helpers = tuple(self._helper(h, state_class) for h in spec.helpers.values())
+        tools = tuple(self._tool(t, "tool", self.checked.tools[t.name], state_class) for t in spec.tools.values())
+        setup = tuple(self._tool(h, "setup", self.checked.setup[h.name], state_class) for h in spec.setup.values())
+        tool_classes = tuple(self._tool_classes(class_name))
+        attributes = tuple(self._attributes(state_class, checks, tool_classes, moves))
+        title = filled(spec.title, spec.constants)
+        file = PurePath(spec.path.replace("\\", "/")).name
+        made = f"Compiled by envscaler from {file}: {spec.name} {spec.version}, {spec.hash}.\nEdit the spec, not this file."
+        return ModulePlan(
+            doc=f"{title}\n\n{made}",
+            constants=tuple(self._constants()),
+            types=types,
+            states=states,
+            state_class=state_class,
+            state_parts=tuple((s.name, "Single" if s.single else "Collection") for s in spec.states.values()),
+            results=tuple(result_functions(self.naming)),
+            moves=tuple(Named(name, literal(dict(spec.rules[rule].moves or {}))) for rule, name in moves.items()),
+            rules=rules,
+            checks=checks,
+            helpers=helpers,
+            tools=tools,
+            setup=setup,
+            tool_classes=tool_classes,
+            class_name=class_name,
+            class_doc=title,
+            attributes=attributes,
+            spec_file=file,
+        )
+
+    # -- constants, types, states
+
+    def _constants(self) -> Iterator[Named]:
+        for constant in self.spec.constants.values():
+            note = f"{shown(constant.value, MONEY)} in minor units" if strip_null(constant.type) == MONEY else ""
+            yield Named(constant.name, literal(constant.value), note)
+
+    def _types(self) -> Iterator[Named]:
+        """Shapes of named types and records, each after those it is made of."""
+        wanted: dict[Type, str] = {}
+        for name, of in self.spec.types.items():
+            for part in _parts_first(of, set()):
+                wanted.setdefault(part, part.name if isinstance(part, (Struct, Union)) else name)
+            if isinstance(of, (Enum, Struct, Union)):
+                wanted.setdefault(of, name)
+        for state in self.spec.states.values():
+            for part in _parts_first(state.record, set()):
+                wanted.setdefault(part, part.name)  # type: ignore[attr-defined]
+        for of, name in wanted.items():
+            identifier = self.naming.ids.claim(upper_snake(name))
+            yield Named(identifier, self.naming.declared_doc(of, name))
+            self.naming.shapes[of] = identifier
+
+    def _state(self, state: StateDef) -> Doc:
+        record = self.naming.shapes[state.record]
+        about = quoted(self._text(state.description)) if state.description else None
+        if state.single:
+            return call("_s.Single", quoted(state.name), record, form=_other(state.form, "map"), description=about)
+        tree = state.tree
+        return call(
+            "_s.Collection",
+            quoted(state.name),
+            record,
+            unique=literal(state.unique) if state.unique else None,
+            form=_other(state.form, "map"),
+            tree=None if tree is None else call("_s.Tree", quoted(tree.parent), quoted(tree.name), nested=_optional(tree.nested)),
+            description=about,
+        )
+
+    def _text(self, text: str) -> str:
+        return filled(text, self.spec.constants).strip()
+
+    # -- rules and checks
+
+    def _rule_names(self) -> dict[str, str]:
+        return {name: self.naming.functions["rule", name] for name in self.checked.rules}
+
+    def _dependences(self) -> dict[str, Dependence]:
+        rules = self.spec.rules
+        return {name: dependence(self.spec, rules[name], body) for name, body in self.checked.rules.items()}
+
+    def _rule(self, rule: RuleDef, depends: Dependence, state_class: str) -> RuleFunction:
+        key = self.spec.states[rule.each].key if rule.each is not None else None
+        indexed = {
+            loop: (equality, join.field, key.name if join.own == KEY and key is not None else join.own)
+            for loop, (equality, join) in depends.indexed.items()
+        }
+        lowered = lower(self.checked.rules[rule.name], self.naming, "rule", indexed)
+        own = [] if rule.each is None else ["it: dict[str, Any]"]
+        body = lowered.code
+        if "\n" in body and not body.startswith("("):
+            body = f"({body})"
+        signature = _signature([f"_state: {state_class}", *own])
+        return RuleFunction(self.naming.functions["rule", rule.name], signature, self._text(rule.text.value), body, lowered.lines)
+
+    def _check(self, module: Check, state: StateDef, state_class: str) -> Function | None:
+        statements = check_statements(module, state)
+        if not statements:
+            return None
+        signature = _signature([f"_state: {state_class}", "key: Any", "old: Any", "new: Any"])
+        doc = f"What must hold of {'the' if state.single else 'each'} {state.record.name} that a call changed."
+        return Function(self.naming.functions["check", state.name], signature, "None", doc, tuple(statements))
+
+    # -- helpers, tools, setup
+
+    def _helper(self, helper: HelperDef, state_class: str) -> Function:
+        lowered = lower(self.checked.helpers[helper.name], self.naming, "helper")
+        params = [f"_state: {state_class}"]
+        for param in helper.params:
+            default = "" if param.field.default is MISSING else f" = {self.naming.default(param.field)}"
+            params.append(f"{param.name}: {_internal_text(param.field.type)}{default}")
+        doc = self._text(helper.description) or f"Shared logic: {helper.name}."
+        return Function(self.naming.helper(helper.name), _signature(params), "Any", doc, (), lowered.code, lowered.lines)
+
+    def _tool(self, tool: ToolDef | HelperDef, kind: str, body: CheckedBody, state_class: str) -> ToolPlan:
+        table = self.naming.functions["_p", tool.name]
+        fields = [p.field for p in tool.params]
+        described = [f if not f.description else _described(f, self._text(f.description)) for f in fields]
+        params = Named(table, Group("_s.params(", self.naming.fields_doc(described, "_s.Param").items, ")"))
+        lowered = lower(body, self.naming, "tool" if kind == "tool" else "setup")
+        before = tuple(prologue(self.spec, tool.params, table, body.effects.edits))
+        signature = [f"_state: {state_class}", *(f"{p.name}: Any = {signature_default(p.field)}" for p in tool.params)]
+        doc = self._about(tool)
+        function = Function(
+            self.naming.functions[kind, tool.name], _signature(signature), "Any", doc, before, lowered.code, lowered.lines
+        )
+        return ToolPlan(params, function)
+
+    def _about(self, tool: ToolDef | HelperDef) -> str:
+        text = tool.description if isinstance(tool, HelperDef) else tool.description.value
+        return self._text(text) or tool.name
+
+    def _tool_classes(self, class_name: str) -> Iterator[ToolsClass]:
+        by_actor = {"agent": (f"{class_name}Tools", "The agent's tools."), "user": (f"{class_name}UserTools", "The user's tools.")}
+        for actor, (name, doc) in by_actor.items():
+            tools = [t for t in self.spec.tools.values() if t.actor == actor]
+            if tools:
+                yield ToolsClass(self.naming.ids.claim(name), doc, tuple(map(self._method, tools)))
+
+    def _method(self, tool: ToolDef) -> Method:
+        own = "_self" if any(p.name == "self" for p in tool.params) else "self"
+        ordered = sorted(tool.params, key=lambda p: p.field.default is not MISSING)
+        params = [own, *(self._method_param(p) for p in ordered)]
+        function = self.naming.functions["tool", tool.name]
+        handed = call(function, f"{own}._state", *(p.name for p in tool.params))
+        return Method(tool.name, own, _signature(params), self._about(tool), handed, quoted(tool.name))
+
+    def _method_param(self, param: Param) -> str:
+        if param.field.default is MISSING:
+            return f"{param.name}: {type_text(param.field.type)}"
+        default = signature_default(param.field)
+        return f"{param.name}: {'Any' if default == '_MISSING' else type_text(param.field.type)} = {default}"
+
+    # -- the class
+
+    def _attributes(
+        self, state_class: str, checks: tuple[Function, ...], tool_classes: tuple[ToolsClass, ...], moves: Mapping[str, str]
+    ) -> Iterator[Named]:
+        spec, naming = self.spec, self.naming
+        yield Named("name", quoted(spec.name))
+        yield Named("title", quoted(filled(spec.title, spec.constants)))
+        yield Named("version", quoted(spec.version))
+        yield Named("description", quoted(self._text(spec.description.value)))
+        yield Named("spec_hash", quoted(spec.hash))
+        yield Named("clock", quoted(spec.clock))
+        yield Named("policy", quoted(spec.policy))
+        if spec.errors is not None:
+            yield Named("errors", literal(spec.errors))
+        yield Named("states", "STATES")
+        yield Named("state_class", state_class)
+        for actor, made in zip(self._actors(), tool_classes, strict=True):
+            yield Named("tools_class" if actor == "agent" else "user_tools_class", made.name)
+        yield Named("tool_table", _tuple(self._tool_entry(t) for t in spec.tools.values()))
+        if spec.setup:
+            yield Named("setup_table", _tuple(self._setup_entry(h) for h in spec.setup.values()))
+        if spec.rules:
+            yield Named("rules", _tuple(self._rule_entry(r, moves) for r in spec.rules.values()))
+        made_checks = {s.name: naming.functions["check", s.name] for s in spec.states.values()}
+        present = {f.name for f in checks}
+        entries = tuple(Prefixed(f"{quoted(s)}: ", f) for s, f in made_checks.items() if f in present)
+        yield Named("checks", Group("{", entries, "}"))
+        if spec.after_each:
+            yield Named("after_each", _tuple(naming.helper(t.value) for t in spec.after_each))
+        yield Named("initial_state", self._initial())
+        yield Named("doc_text", quoted(self._text(spec.description.value)))
+
+    def _actors(self) -> list[str]:
+        return [a for a in ("agent", "user") if any(t.actor == a for t in self.spec.tools.values())]
+
+    def _tool_entry(self, tool: ToolDef) -> Doc:
+        return call(
+            "Tool",
+            quoted(tool.name),
+            self.naming.functions["tool", tool.name],
+            kind=quoted(tool.kind),
+            actor=_other(tool.actor, "agent"),
+            description=quoted(self._text(tool.description.value)),
+            params=self.naming.functions["_p", tool.name],
+            errors=None if tool.errors is None else literal(tool.errors),
+            line=str(tool.span.line),
+        )
+
+    def _setup_entry(self, setup: HelperDef) -> Doc:
+        return call(
+            "Tool",
+            quoted(setup.name),
+            self.naming.functions["setup", setup.name],
+            description=quoted(self._text(setup.description)),
+            params=self.naming.functions["_p", setup.name],
+            line=str(setup.span.line),
+        )
+
+    def _rule_entry(self, rule: RuleDef, moves: Mapping[str, str]) -> Doc:
+        table = moves.get(rule.name)
+        return call(
+            "Rule",
+            quoted(rule.name),
+            quoted(self._text(rule.text.value)),
+            run=self.naming.functions["rule", rule.name] if rule.name in self.checked.rules else None,
+            each=None if rule.each is None else quoted(rule.each),
+            moves=None if table is None or rule.field is None else Group("(", (quoted(".".join(rule.field)), table), ")"),
+            policy="True" if rule.policy else None,
+            line=str(rule.span.line),
+        )
+
+    def _initial(self) -> Doc:
+        made = literal(self.spec.initial_state)
+        if len(flat(made)) <= _LONG_STATE:
+            return made
+        return call("_json.loads", quoted(json.dumps(_plain(self.spec.initial_state), ensure_ascii=True, separators=(",", ":"))))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {k: _plain(v) for k, v in value.items()}
+    return [_plain(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+
+def _parts_first(of: Type, seen: set[Type]) -> Iterator[Type]:
+    """The structs and unions inside a type, innermost first, then itself if it is one."""
+    inner: Type
+    match of:
+        case Struct(fields=fields):
+            if of in seen:
+                return
+            seen.add(of)
+            for part in fields.values():
+                yield from _parts_first(part.type, seen)
+            yield of
+        case Union(members=members):
+            for inner in members:
+                yield from _parts_first(inner, seen)
+            yield of
+        case Nullable(of=inner) | ListOf(item=inner):
+            yield from _parts_first(inner, seen)
+        case _:
+            for name in ("value", "of"):
+                part_type = getattr(of, name, None)
+                if isinstance(part_type, Type):
+                    yield from _parts_first(part_type, seen)
+
+
+def _internal_text(of: Type) -> str:
+    """The annotation of a helper's parameter, which has internal form."""
+    if strip_null(of) == MONEY:
+        return "int" if of == MONEY else "int | None"
+    return type_text(of)
+
+
+def _described(of: Any, text: str) -> Any:
+    from dataclasses import replace
+
+    return replace(of, description=text)
+
+
+def _signature(params: list[str]) -> Group:
+    return Group("(", tuple(params), ")")
+
+
+def _tuple(items: Iterator[Doc]) -> Group:
+    return Group("(", tuple(items), ")", single_comma=True)
+
+
+def _other(value: str, default: str) -> str | None:
+    return None if value == default else quoted(value)
+
+
+def _optional(value: str | None) -> str | None:
+    return None if value is None else quoted(value)
+
+

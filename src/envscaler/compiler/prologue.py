@@ -1,0 +1,168 @@
+"""What a tool does before its body: bring arguments to internal form, and see that referred records exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envscaler.compiler.literals import literal, quoted
+from envscaler.compiler.layout import flat
+from envscaler.compiler.statement import Stmt, message
+from envscaler.spec.model import Param, Spec
+from envscaler.spec.types import (
+    BOOL, FLOAT, INT, MISSING, MONEY, STR, Const, Enum, Field, Key, ListOf, Nullable, Type, strip_null,
+)  # fmt: skip
+
+__all__ = ["prologue", "signature_default", "type_text"]
+
+_MONEY_BOUND = 10**12  # major units up to which a float's cents are exact
+
+
+def prologue(spec: Spec, params: tuple[Param, ...], table: str, edits: frozenset[str]) -> Iterator[Stmt]:
+    """Statements in the order of the contract: all arguments first, then all references, in parameter order.
+
+    ``table`` is the name of the parameters' descriptions; ``edits`` the states whose records the body may write.
+    """
+    for param in params:
+        yield Stmt(_coerced(param.field, table), param.field.span.line)
+    for param in params:
+        yield from _exists(spec, param, edits, params)
+
+
+def _coerced(of: Field, table: str) -> str:
+    name = of.name
+    slow = f"{name} = _rt.coerce(_state, {table}[{quoted(name)}], {name})"
+    kind = strip_null(of.type)
+    if kind == MONEY and not isinstance(of.type, Nullable):
+        return _money(of, slow)
+    test = _test(of, kind)
+    if test is None:
+        return slow
+    if isinstance(of.type, Nullable):
+        alternatives = f"({test})" if " or " in test else test
+        null = f"{name} is not None and " if of.default in (None, MISSING) else ""
+        test = f"{null}{alternatives}" if null else test
+    return f"if {test}:\n    {slow}"
+
+
+def _test(of: Field, kind: Type) -> str | None:
+    """The expression that is true when an argument needs a closer look; None when it always does."""
+    name = of.name
+    if of.pattern is not None:
+        return None
+    if kind == STR or (isinstance(kind, Key) and kind.of == STR):
+        return f"{name}.__class__ is not str or not {name}.isascii()" + _length(of)
+    if kind == INT or (isinstance(kind, Key) and kind.of == INT):
+        return f"{name}.__class__ is not int or not {between(name, of, '-_MAX', '_MAX')}"
+    if kind == FLOAT:
+        bounded = f" or not {between(name, of)}" if _has_bounds(of) else ""
+        return f"{name}.__class__ is not float or {name} - {name} != 0.0{bounded}"
+    if kind == BOOL:
+        return f"{name}.__class__ is not bool"
+    if isinstance(kind, (Enum, Const)):
+        values = kind.values if isinstance(kind, Enum) else (kind.value,)
+        if all(isinstance(v, str) for v in values):
+            return f"{name}.__class__ is not str or {name} not in {flat(literal(tuple(values)))}"
+    return None
+
+
+def _length(of: Field) -> str:
+    low, high = of.min_length, of.max_length
+    if low is not None and high is not None:
+        return f" or not {low} <= len({of.name}) <= {high}"
+    if low is not None:
+        return f" or len({of.name}) < {low}"
+    return f" or len({of.name}) > {high}" if high is not None else ""
+
+
+def _has_bounds(of: Field) -> bool:
+    return any(b is not None for b in (of.ge, of.gt, of.le, of.lt))
+
+
+def between(value: str, of: Field, low: str = "", high: str = "") -> str:
+    """``ge <= value < lt`` from a field's bounds, ``low`` and ``high`` (both exclusive) where it has none."""
+    left = f"{_bound(of.ge)} <= " if of.ge is not None else f"{_bound(of.gt)} < " if of.gt is not None else f"{low} < " if low else ""
+    right = f" <= {_bound(of.le)}" if of.le is not None else f" < {_bound(of.lt)}" if of.lt is not None else f" < {high}" if high else ""
+    return f"{left}{value}{right}"
+
+
+def _bound(value: object) -> str:
+    return flat(literal(value))
+
+
+def _money(of: Field, slow: str) -> str:
+    """Numbers with at most two decimals become minor units here; everything else is looked at more closely."""
+    name = of.name
+    lines = [
+        f"if {name}.__class__ is float and -1e12 < {name} < 1e12 and (_m := round({name} * 100)) / 100 == {name}{_within(of, '_m')}:",
+        f"    {name} = _m",
+        f"elif {name}.__class__ is int and {-_MONEY_BOUND} < {name} < {_MONEY_BOUND}{_within(of, f'{name} * 100')}:",
+        f"    {name} *= 100",
+        "else:",
+        f"    {slow}",
+    ]
+    return "\n".join(lines)
+
+
+def _within(of: Field, value: str) -> str:
+    return f" and {between(value, of)}" if _has_bounds(of) else ""
+
+
+def _exists(spec: Spec, param: Param, edits: frozenset[str], params: tuple[Param, ...]) -> Iterator[Stmt]:
+    name, of, line = param.name, param.field.type, param.field.span.line
+    kind = strip_null(of)
+    if isinstance(kind, ListOf) and isinstance(strip_null(kind.item), Key):
+        yield from _each_exists(spec, param, kind)
+    if not isinstance(kind, Key):
+        return
+    state = spec.states[kind.collection]
+    text = param.missing.value if param.missing is not None else f"No {state.record.name} {{{name}}}."
+    failure = f'raise _Failure("not_found", {message(text, params, spec.constants)})'
+    null = f"{name} is not None and " if isinstance(of, Nullable) else ""
+    if param.as_name is None:
+        yield Stmt(f"if {null}{name} not in _state.{kind.collection}:\n    {failure}", line)
+        return
+    look = "edit_or_none" if kind.collection in edits else "get"
+    found = f"_state.{kind.collection}.{look}({name})"
+    yield Stmt(f"{param.as_name} = {f'None if {name} is None else {found}' if null else found}", line)
+    yield Stmt(f"if {null}{param.as_name} is None:\n    {failure}", line)
+
+
+def _each_exists(spec: Spec, param: Param, kind: ListOf) -> Iterator[Stmt]:
+    key = strip_null(kind.item)
+    assert isinstance(key, Key)
+    record = spec.states[key.collection].record.name
+    null = f"{param.name} or ()" if isinstance(param.field.type, Nullable) else param.name
+    test = f"_key not in _state.{key.collection}"
+    test = f"_key is not None and {test}" if isinstance(kind.item, Nullable) else test
+    failure = f'raise _Failure("not_found", f"No {record} {{_key}}.")'
+    yield Stmt(f"for _key in {null}:\n    if {test}:\n        {failure}", param.field.span.line)
+
+
+def signature_default(of: Field) -> str:
+    """The default that a tool's signature shows: `_MISSING` when one must be given or it is not its own JSON form."""
+    value = of.default
+    plain = value is None or isinstance(value, (str, int, float, bool))
+    return flat(literal(value)) if plain and strip_null(of.type) != MONEY and value is not MISSING else "_MISSING"
+
+
+def type_text(of: Type) -> str:
+    """The type of an argument as an annotation."""
+    match of:
+        case Nullable(of=inner):
+            text = type_text(inner)
+            return text if text == "Any" else f"{text} | None"
+        case ListOf(item=item):
+            return f"list[{type_text(item)}]"
+        case Enum(values=values):
+            return f"Literal{flat(literal(list(values)))}"
+        case Const(value=value):
+            return f"Literal[{flat(literal(value))}]"
+        case Key(of=inner):
+            return type_text(inner)
+    return _TYPES.get(str(of), "dict[str, Any]")
+
+
+_TYPES = {
+    "str": "str", "int": "int", "float": "float", "number": "float", "bool": "bool", "money": "float", "date": "str",
+    "time": "str", "datetime": "str", "zone": "str", "any": "Any", "duration": "int", "null": "None",
+}  # fmt: skip

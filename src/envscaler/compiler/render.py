@@ -1,0 +1,69 @@
+"""From a plan to the text of its module: templates lay out, imports follow what is used, the source map comes last."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from envscaler.compiler import templates
+from envscaler.compiler.literals import quoted
+from envscaler.compiler.plan import ModulePlan
+from envscaler.compiler.statement import Stmt
+from envscaler.compiler.sourcemap import compact, line_map
+
+__all__ = ["render_module"]
+
+_IMPORTS = (
+    (("_json",), "import json as _json"),
+    (("Any", "Literal"), "from typing import {names}"),
+    ((), ""),
+    (("_MISSING",), "from envscaler.runtime import MISSING as _MISSING"),
+    (
+        ("Collection", "Environment", "Rule", "Single", "State", "Tool", "ToolResult", "Tools"),
+        "from envscaler.runtime import {names}",
+    ),
+    (("_Failure",), "from envscaler.runtime import Failure as _Failure"),
+    (("_rt",), "from envscaler.runtime import builtins as _rt"),
+    (("_done",), "from envscaler.runtime import done as _done"),
+    (("_failed",), "from envscaler.runtime import failed as _failed"),
+    (("_s",), "from envscaler.runtime import shapes as _s"),
+)
+_USES_BOUND = re.compile(r"(?<![A-Za-z0-9_])_MAX(?![A-Za-z0-9_])")
+
+
+def render_module(plan: ModulePlan) -> tuple[str, dict[int, int]]:
+    """The module's text, and for its lines the lines of the spec."""
+    needs_bound = any(_USES_BOUND.search(s.code) for s in _statements(plan))
+    body = templates.render("module/body.py.j2", plan=plan, needs_bound=needs_bound)
+    tree = ast.parse(body)
+    imports = _imports({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)})
+    head = templates.render("module/head.py.j2", plan=plan, imports=imports)
+    offset = head.count("\n")
+    lines = {generated + offset: line for generated, line in line_map(plan, tree).items()}
+    text = head + body.rstrip("\n") + "\n" + _source_attribute(plan.spec_file, lines)
+    return text, lines
+
+
+def _statements(plan: ModulePlan) -> list[Stmt]:
+    functions = [*plan.checks, *(t.function for t in (*plan.tools, *plan.setup))]
+    return [s for f in functions for s in f.prologue]
+
+
+def _imports(used: set[str]) -> list[str]:
+    lines = []
+    for names, line in _IMPORTS:
+        present = [n for n in names if n in used]
+        if len(present) > 2:  # in brackets with a last comma, which sorters of imports leave alone at any line length
+            lines.append(line.format(names="(\n" + "".join(f"    {n},\n" for n in present) + ")"))
+        elif not names or present:
+            lines.append(line.format(names=", ".join(present)))
+    return lines if lines[0] else lines[1:]
+
+
+def _source_attribute(file: str, lines: dict[int, int]) -> str:
+    """The last attribute of the class, so that writing it moves no other line."""
+    if not lines:
+        return f"    source = ({quoted(file)}, {{}})\n"
+    return f"    source = (\n        {quoted(file)},\n        {{\n{compact(lines, indent=12)}\n        }},\n    )\n"
+
+

@@ -1,0 +1,177 @@
+"""Loops: what they go through is charged to the call's budget, and yields writable records where the body writes them."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from envscaler.compiler.transforms import nodes
+from envscaler.compiler.transforms.base import Case, Lowering, is_record
+from envscaler.spec.types import IterOf, ListOf, TupleOf, Type
+
+CASES = (
+    Case("for k in copies:\n    fail(k)", 'for k in _state.copies.keys():\n    raise _Failure("refused", k)'),
+    Case(
+        "for c in copies.values():\n    c.state = 'lost'",
+        "for c in _state.copies.edit_values():\n    c[\"state\"] = 'lost'",
+    ),
+    Case(
+        "n = 0\nfor c in copies.values():\n    n += 1\ncopies[k].state = 'lost'\nreturn n",
+        "n = 0\nfor c in _state.copies.values():\n    n = _rt.integer(n + 1)\n_state.copies.edit(k)[\"state\"] = 'lost'\nreturn n",
+        params="{k: {ref: copies}}",
+    ),
+    Case(
+        "for c in copies.values():\n    last = c\nlast.state = 'lost'",
+        "for c in _state.copies.values():\n    last = _state.copies.edit_of(c)\nlast[\"state\"] = 'lost'",
+    ),
+    Case("return [n for n in xs if n > 1]", "return [n for n in _rt.loop(_state, xs) if n > 1]", params="{xs: {list: int}}"),
+)
+
+_VIEWS = ("collection.keys", "collection.values", "collection.items")
+_EDITING = {"values": "edit_values", "items": "edit_items"}
+
+
+def before_for(low: Lowering, node: cst.For) -> None:
+    low.loops += 1
+    written = _written_record(low, node.iter)
+    if written is None:
+        return
+    if written in low.body.loop_edits.get(node, ()) or _escapes(low, node, written):
+        low.editing.add(node)
+    else:
+        low.unloaded.update(n.value for n in nodes.names_in(node.target))
+
+
+def _written_record(low: Lowering, iterable: cst.BaseExpression) -> str | None:
+    """The written state whose records, or parts of them, an iterable yields."""
+    note = low.note(iterable)
+    if note is None:
+        return None
+    if note.view in low.edits:
+        return note.view
+    of = note.type
+    return next((s for s in sorted(low.edits) if isinstance(of, (IterOf, ListOf)) and _holds(of.item, s) and _collection(low, iterable)), None)
+
+
+def _holds(of: Type, state: str) -> bool:
+    return is_record(of, state) or isinstance(of, TupleOf) and any(is_record(t, state) for t in of.items)
+
+
+def _collection(low: Lowering, iterable: cst.BaseExpression) -> bool:
+    """Whether an iterable goes over the records themselves, not over copies of them."""
+    role = low.role(iterable)
+    return role is not None and (role.name in _VIEWS or role.name in ("children", "walk"))
+
+
+def _escapes(low: Lowering, loop: cst.For, state: str) -> bool:
+    """Whether a record of the loop, or a part of it, can be reached under a name after the loop."""
+    names = {n.value for n in nodes.names_in(loop.target)}
+    if any(_used_outside(low.body.module, loop, name) for name in names):
+        return True
+    for node in nodes.children(loop.body):
+        if isinstance(node, cst.Assign):
+            note = low.note(node.value)
+            if note is not None and note.view == state and not (isinstance(node.value, cst.Name) and is_record(note.type, state)):
+                if _root(node.value) in names:
+                    return True
+    return False
+
+
+def _root(node: cst.BaseExpression) -> str | None:
+    while isinstance(node, (cst.Attribute, cst.Subscript)):
+        node = node.value
+    return node.value if isinstance(node, cst.Name) else None
+
+
+def _used_outside(module: cst.CSTNode, loop: cst.For, name: str) -> bool:
+    """Whether ``name`` is read outside ``loop`` and outside what binds the name anew."""
+    stack: list[cst.CSTNode] = [module]
+    while stack:
+        node = stack.pop()
+        if node is loop:
+            stack.append(loop.iter)
+        elif isinstance(node, cst.For) and any(n.value == name for n in nodes.names_in(node.target)):
+            stack.append(node.iter)
+        elif isinstance(node, (cst.ListComp, cst.GeneratorExp, cst.DictComp)) and _binds(node.for_in, name):
+            stack.append(node.for_in.iter)
+        elif isinstance(node, (cst.Attribute, cst.Arg)):
+            stack.append(node.value)
+        elif isinstance(node, cst.Name) and node.value == name:
+            return True
+        else:
+            stack.extend(node.children)
+    return False
+
+
+def _binds(comp: cst.CompFor, name: str) -> bool:
+    if any(n.value == name for n in nodes.names_in(comp.target)):
+        return True
+    return comp.inner_for_in is not None and _binds(comp.inner_for_in, name)
+
+
+def leave_for(low: Lowering, original: cst.For, updated: cst.For) -> cst.BaseStatement:
+    low.loops -= 1
+    low.unloaded.difference_update(n.value for n in nodes.names_in(original.target))
+    return updated.with_changes(iter=iterated(low, original.iter, updated.iter, editing=original in low.editing))
+
+
+def leave_comp_for(low: Lowering, original: cst.CompFor, updated: cst.CompFor) -> cst.CompFor:
+    if original in low.indexed:
+        return _indexed(low, original, updated)
+    editing = original in low.editing and _written_record(low, original.iter) is not None
+    return updated.with_changes(iter=iterated(low, original.iter, updated.iter, editing=editing))
+
+
+def _indexed(low: Lowering, original: cst.CompFor, updated: cst.CompFor) -> cst.CompFor:
+    """`for x in c.values() if x.f == it.g and …` by the index on f, the rest of the conditions kept."""
+    equality, field, own = low.indexed[original]
+    assert isinstance(updated.iter, cst.Call)
+    assert isinstance(updated.iter.func, cst.Attribute)
+    key = nodes.item(cst.Name("it"), nodes.text(own))
+    fields = nodes.expression(f"({nodes.code(nodes.text(field))},)")
+    found = nodes.call(updated.iter.func.with_changes(attr=cst.Name("by")), fields, key)
+    kept = [c for before, after in zip(original.ifs, updated.ifs, strict=True) if (c := _without(before, after, equality)) is not None]
+    return updated.with_changes(iter=found, ifs=kept)
+
+
+def _without(original: cst.CompIf, updated: cst.CompIf, equality: cst.Comparison) -> cst.CompIf | None:
+    """The condition without one of its conjuncts, None when nothing is left."""
+    test = _dropped(original.test, updated.test, equality)
+    return None if test is None else updated.with_changes(test=test)
+
+
+def _dropped(original: cst.BaseExpression, updated: cst.BaseExpression, equality: cst.Comparison) -> cst.BaseExpression | None:
+    if original is equality:
+        return None
+    if isinstance(original, cst.BooleanOperation) and isinstance(original.operator, cst.And):
+        assert isinstance(updated, cst.BooleanOperation)
+        left = _dropped(original.left, updated.left, equality)
+        right = _dropped(original.right, updated.right, equality)
+        if left is None or right is None:
+            return right if left is None else left
+        return updated.with_changes(left=left, right=right)
+    return updated
+
+
+def iterated(low: Lowering, original: cst.BaseExpression, updated: cst.BaseExpression, *, editing: bool) -> cst.BaseExpression:
+    """What a loop goes through: collections charge by themselves, anything else by `_rt.loop`."""
+    role = low.role(original)
+    if role is not None and role.kind == "state" and not low.names.spec.states[role.name].single:
+        return nodes.call(cst.Attribute(updated, cst.Name("keys")))
+    if role is not None and role.kind == "method" and role.name in _VIEWS:
+        assert isinstance(updated, cst.Call)
+        assert isinstance(updated.func, cst.Attribute)
+        method = updated.func.attr.value
+        changed = updated.func.with_changes(attr=cst.Name(_EDITING.get(method, method) if editing else method))
+        return updated.with_changes(func=changed)
+    if editing and role is not None and role.name in ("children", "walk"):
+        state = _written_record(low, original)
+        updated = nodes.expression(f"[_state.{state}.edit_of(_r) for _r in {nodes.code(updated)}]")
+    if isinstance(original, (cst.List, cst.Tuple)):
+        return updated
+    return nodes.call("_rt.loop", nodes.ref("_state"), updated)
+
+
+
+
+BEFORE = {cst.For: before_for}
+HANDLERS = {cst.For: leave_for, cst.CompFor: leave_comp_for}

@@ -1,0 +1,178 @@
+"""One walk over a body that applies every transform, bottom up, and keeps the spec's line of each statement."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from envscaler.compiler.transforms import (
+    arithmetic, calls, conversions, displays, failures, fields, lookups, loops, names, results, statements, texts,
+)  # fmt: skip
+from envscaler.compiler.transforms.base import Before, BodyKind, Case, Handler, Lowering, Names
+from envscaler.spec.checked import CheckedBody
+
+__all__ = ["ALL_CASES", "Lowered", "lower"]
+
+_MODULES = (names, fields, lookups, failures, arithmetic, texts, calls, displays, loops, statements)
+
+_HANDLERS: dict[type[cst.CSTNode], Handler] = {kind: h for module in _MODULES for kind, h in module.HANDLERS.items()}
+_BEFORE: dict[type[cst.CSTNode], Before] = {
+    kind: b for module in _MODULES for kind, b in getattr(module, "BEFORE", {}).items()
+}
+
+ALL_CASES: tuple[tuple[str, Case], ...] = tuple(
+    (module.__name__.rpartition(".")[2], case) for module in (*_MODULES, conversions, results) for case in module.CASES
+)
+
+_TRIVIA = (
+    cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Comma, cst.Newline, cst.Comment,
+    cst.LeftParen, cst.RightParen, cst.Dot, cst.AssignEqual, cst.LeftSquareBracket, cst.RightSquareBracket,
+    cst.LeftCurlyBrace, cst.RightCurlyBrace, cst.Colon, cst.Semicolon, cst.SimpleString, cst.Integer, cst.Float,
+)  # fmt: skip
+
+
+Indexed = Mapping[cst.CompFor, tuple[cst.Comparison, str, str]]
+"""For a loop: the equality that the index answers, the field of the records gone through, the field of `it` (or its key)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A body as Python: its statements indented by four (or one expression), and for each of its statements, in order
+    and nested ones included, the first and last line of the spec's file that it comes from."""
+
+    code: str
+    lines: tuple[tuple[int, int], ...]
+
+
+class _Walk(cst.CSTTransformer):
+    """Dispatches on the node's class by table; LibCST's own dispatch looks for methods by name."""
+
+    def __init__(self, low: Lowering) -> None:
+        super().__init__()
+        self.low = low
+        self.lines: dict[cst.CSTNode, int] = {}
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, _TRIVIA):
+            return False
+        before = _BEFORE.get(type(node))
+        if before is not None:
+            before(self.low, node)
+        return True
+
+    def on_leave(  # type: ignore[override]
+        self, original_node: cst.CSTNode, updated_node: cst.CSTNode
+    ) -> cst.CSTNode | cst.FlattenSentinel[cst.BaseStatement]:
+        kind = type(original_node)
+        if kind in _STATEMENTS:
+            return self._statement(original_node, updated_node)
+        handler = _HANDLERS.get(kind)
+        made = updated_node if handler is None else handler(self.low, original_node, updated_node)
+        note = self.low.notes.get(original_node)
+        if note is not None and note.convert is not None and isinstance(made, cst.BaseExpression):
+            assert isinstance(original_node, cst.BaseExpression)
+            if not self.low.is_role(original_node, "call", "is_type"):  # there it is the type asked about
+                made = conversions.converted(self.low, original_node, made, note.convert)
+        if kind is cst.For or kind is cst.If:
+            self.lines[made] = self.low.body.statement_lines.get(original_node, 1)
+        return made
+
+    def _statement(
+        self, original: cst.CSTNode, updated: cst.CSTNode
+    ) -> cst.CSTNode | cst.FlattenSentinel[cst.BaseStatement]:
+        if isinstance(original, cst.SimpleStatementLine):
+            assert isinstance(updated, cst.SimpleStatementLine)
+            return cst.FlattenSentinel(statements.statement_line(self.low, original, updated, self.lines))
+        assert isinstance(original, cst.SimpleStatementSuite)
+        assert isinstance(updated, cst.SimpleStatementSuite)
+        body: Sequence[cst.BaseStatement] = statements.statement_line(
+            self.low,
+            cst.SimpleStatementLine(original.body),
+            cst.SimpleStatementLine(updated.body),
+            self.lines,
+        )
+        return cst.IndentedBlock(body, header=updated.trailing_whitespace)
+
+
+_STATEMENTS = (cst.SimpleStatementLine, cst.SimpleStatementSuite)
+
+
+def lower(body: CheckedBody, module_names: Names, kind: BodyKind, indexed: Indexed | None = None) -> Lowered:
+    """The Python of a body of the given kind. A rule's is one expression, any other's are statements.
+
+    ``indexed``: loops of a rule that become a look-up by index (see `depend`).
+    """
+    edits: frozenset[str] = frozenset() if kind == "rule" else body.effects.edits
+    low = Lowering(module_names, body, kind, edits, dict(body.notes), indexed=indexed or {})
+    walk = _Walk(low)
+    if kind == "rule":
+        return _expression(body, walk)
+    module = body.module.visit(walk)
+    assert isinstance(module, cst.Module)
+    statements_ = [s for s in module.body if isinstance(s, cst.BaseStatement)]
+    if module.header:
+        first = statements_[0]
+        headed = first.with_changes(leading_lines=[*module.header, *getattr(first, "leading_lines", ())])
+        walk.lines[headed] = walk.lines[first]
+        statements_[0] = headed
+    block = cst.IndentedBlock(statements_, footer=module.footer)
+    function = cst.FunctionDef(cst.Name("f"), cst.Parameters(), block)
+    code = cst.Module([function]).code.split("\n", 1)[1].rstrip()
+    return Lowered(_tidy(code), tuple(_lines(body, walk, statements_)))
+
+
+def _expression(body: CheckedBody, walk: _Walk) -> Lowered:
+    statement = body.module.body[0]
+    assert isinstance(statement, cst.SimpleStatementLine)
+    assert isinstance(statement.body[0], cst.Expr)
+    made = statement.body[0].value.visit(walk)
+    assert isinstance(made, cst.BaseExpression)
+    code = cst.Module([]).code_for_node(made)
+    first = body.block.line
+    return Lowered(code, ((first, first + body.block.source.rstrip("\n").count("\n")),))
+
+
+def _tidy(code: str) -> str:
+    """Without blanks at the ends of lines, unless a text goes over several lines."""
+    if '"""' in code or "'''" in code:
+        return code
+    return "\n".join(line.rstrip() for line in code.split("\n"))
+
+
+def _lines(body: CheckedBody, walk: _Walk, block: Sequence[cst.BaseStatement]) -> Iterator[tuple[int, int]]:
+    ends = _ends(body.block.source)
+    top = body.block.line - 1
+    for statement in _in_order(block):
+        first = walk.lines.get(statement, 1)
+        yield top + first, top + max(first, ends.get(first, first))
+
+
+def _in_order(block: Sequence[object]) -> Iterator[cst.CSTNode]:
+    """Statements as Python's own `ast` lists them: each before what is nested in it."""
+    for statement in block:
+        assert isinstance(statement, cst.CSTNode)
+        yield statement
+        if isinstance(statement, (cst.If, cst.For)):
+            yield from _in_order(statement.body.body)
+            yield from _otherwise(statement.orelse)
+
+
+def _otherwise(orelse: cst.If | cst.Else | None) -> Iterator[cst.CSTNode]:
+    if isinstance(orelse, cst.If):
+        yield from _in_order([orelse])
+    elif orelse is not None:
+        yield from _in_order(orelse.body.body)
+
+
+def _ends(source: str) -> dict[int, int]:
+    """The last line of what begins on each line; of a compound statement the last line of its head."""
+    found: dict[int, int] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            end = body[0].lineno - 1 if body else node.end_lineno or node.lineno
+            found[node.lineno] = max(found.get(node.lineno, 0), end, node.lineno)
+    return found
