@@ -76,7 +76,8 @@ NAME_KINDS: Final = {
 
 LIKES: Final = (
     "address", "city", "color", "company", "country", "description", "email", "first_name", "iban", "ip", "job",
-    "last_name", "name", "phone", "postcode", "product", "sentence", "state", "street", "text", "title", "url", "username", "word",
+    "last_name", "name", "phone", "postcode", "product", "sentence", "state", "street", "text", "title", "url",
+    "username", "word",
 )  # fmt: skip
 
 _TYPE = (
@@ -159,8 +160,10 @@ _FORMS = (
         FormKey("fields", "map", "a structure's fields by name", of="field"),
         FormKey("description", "prose", "what it is"),
     ), short=("type",)),
-    Form("field", "a field", "A type, or a type form with attributes beside.", (*_TYPE, *_ATTRIBUTES, *_FIELD_ONLY), short=("type",)),
-    Form("param", "a parameter", "A type, or a type form with attributes beside.", (*_TYPE, *_ATTRIBUTES, *_PARAM_ONLY), short=("type",)),
+    Form("field", "a field", "A type, or a type form with attributes beside.",
+         (*_TYPE, *_ATTRIBUTES, *_FIELD_ONLY), short=("type",)),
+    Form("param", "a parameter", "A type, or a type form with attributes beside.",
+         (*_TYPE, *_ATTRIBUTES, *_PARAM_ONLY), short=("type",)),
     Form("state", "a state", "A collection addressed by its key, or a single record.", (
         FormKey("record", "name", "the name of its record type", required=True, of="type"),
         FormKey("key", "form", "how records are addressed; required unless single", of="key"),

@@ -17,6 +17,7 @@ _MAX_POSITIONS: Final = 300  # characters that the pattern stands for once count
 _MAX_COUNT: Final = 1000
 _MAX_GROUPS: Final = 12
 _TOP: Final = 0x110000
+_SLOW: Final = "so that matching can take quadratic time or worse"
 
 Ranges = tuple[tuple[int, int], ...]  # inclusive, sorted, apart
 
@@ -39,7 +40,10 @@ class _Piece:
 
 
 def check_pattern(pattern: str) -> str:
-    """The pattern without the `^` and `$` around it, for `re.fullmatch(…, re.ASCII)`. Raises BadPattern."""
+    """The pattern anchored at both ends, its escapes written as classes, so that every engine means the same by it.
+
+    Raises BadPattern.
+    """
     if len(pattern) > MAX_PATTERN:
         raise BadPattern(f"a pattern has at most {MAX_PATTERN} characters", 0)
     skip = 1 if pattern.startswith("^") else 0
@@ -51,7 +55,28 @@ def check_pattern(pattern: str) -> str:
     if reader.at < len(body):
         raise BadPattern("a closing bracket without an opening one", reader.at + skip)
     reader.deterministic(piece)
-    return body
+    return f"^(?:{_plain(body)})$" if "|" in body else f"^{_plain(body)}$"
+
+
+def _plain(body: str) -> str:
+    r"""`\d` as `[0-9]` and so on, `.` as it is: what the shorthands mean differs between engines and flags."""
+    out: list[str] = []
+    inside, at = False, 0
+    while at < len(body):
+        part = body[at : at + 2] if body[at] == "\\" else body[at]
+        at += len(part)
+        if part in _SHORT:
+            part = _SHORT[part] if inside else f"[{_SHORT[part]}]"
+        elif part.lower() in _SHORT:
+            part = f"[^{_SHORT[part.lower()]}]"
+        elif part in "[]":
+            inside = part == "["
+            if inside and body[at : at + 1] == "^":
+                part, at = "[^", at + 1
+            if inside and body[at : at + 1] == "]":
+                part, at = part + r"\]", at + 1
+        out.append(part)
+    return "".join(out)
 
 
 class _Reader:
@@ -86,8 +111,8 @@ class _Reader:
     def joined(self, a: _Piece, b: _Piece) -> _Piece:
         for position in a.last:
             if again := self.follow[position] & b.first:
-                raise self.fail(f"a repetition within a repetition: {self.part(self.origin[min(again)])} can go on in two ways, so that"
-                                " matching can take quadratic time or worse", self.origin[min(again)])  # fmt: skip
+                raise self.fail(f"a repetition within a repetition: {self.part(self.origin[min(again)])} can go on in two ways, {_SLOW}",
+                                self.origin[min(again)])  # fmt: skip
             self.follow[position] |= b.first
         return _Piece(
             a.empty and b.empty, a.first | b.first if a.empty else a.first, a.last | b.last if b.empty else b.last
@@ -176,10 +201,12 @@ class _Reader:
             raise self.fail(rf"{char!r} has no meaning here; as a plain character it is written \{char}", self.at - 1)
         return ((ord(char), ord(char)),)
 
-    def escape(self) -> Ranges:
+    def escape(self, inside: bool = False) -> Ranges:
         char = self.peek()
         self.at += 1
         if char in _CLASSES:
+            if inside and char.isupper():
+                raise self.fail(rf"\{char} may not stand in a class; use [^…]", self.at - 2)
             return _CLASSES[char]
         if char in _CONTROLS:
             return ((_CONTROLS[char], _CONTROLS[char]),)
@@ -215,7 +242,7 @@ class _Reader:
         char = self.peek()
         self.at += 1
         if char == "\\":
-            return self.escape()
+            return self.escape(inside=True)
         if char == "[" or (char and char in "&~|-" and self.peek() == char):
             raise self.fail(rf"{char!r} in a class is written \{char}", self.at - 1)
         return ((ord(char), ord(char)),) if char else ()
@@ -228,8 +255,10 @@ class _Reader:
             for low, high, position in spans:
                 if low <= reach and position != by:
                     a, b = sorted((self.origin[by], self.origin[position]))
-                    raise self.fail(f"after the same beginning, {self.part(a)} and {self.part(b)} can take the same character, so that"
-                                    " matching can take quadratic time or worse", b)  # fmt: skip
+                    raise self.fail(
+                        f"after the same beginning, {self.part(a)} and {self.part(b)} can take the same character, {_SLOW}",
+                        b,
+                    )
                 if high > reach:
                     reach, by = high, position
 
@@ -271,4 +300,5 @@ _DIGIT, _WORD, _SPACE = _of("09"), _of("09", "AZ", "az", "_"), _of("\t\r", " ")
 _CLASSES: Final = {
     "d": _DIGIT, "w": _WORD, "s": _SPACE, "D": _inverted(_DIGIT), "W": _inverted(_WORD), "S": _inverted(_SPACE),
 }  # fmt: skip
+_SHORT: Final = {r"\d": "0-9", r"\w": "A-Za-z0-9_", r"\s": r" \t\n\r\f\v"}
 _CONTROLS: Final = {"n": 10, "t": 9, "r": 13, "f": 12, "v": 11}

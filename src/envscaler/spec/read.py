@@ -113,7 +113,7 @@ class _Reader:
                 "bad-version",
                 root.key_span("envscaler"),
                 f"this is envscaler for language version {LANGUAGE}, the spec says {language}",
-                fix=f"envscaler: {LANGUAGE}",
+                help=f"envscaler: {LANGUAGE}",
             )
         name = self._name()
         clock = self._clock()

@@ -86,7 +86,7 @@ class DataReader:
                 "missing-field",
                 span,
                 f"{where} says nothing of {state.name}, whose {one_of(needed)} must be given",
-                fix=f"add {state.name} to initial_state, or give the fields defaults",
+                help=f"add {state.name} to initial_state, or give the fields defaults",
             )
 
     def _state(self, state: StateDef, entry: y.Entry, where: Where) -> Any:
@@ -102,7 +102,7 @@ class DataReader:
                 node,
                 where,
                 f"expected a mapping of {inner}, got {describe(node)}",
-                fix="no records are written {}",
+                help="no records are written {}",
                 code="wrong-kind",
             )
         if state.tree and state.tree.nested:
@@ -117,7 +117,7 @@ class DataReader:
                 node,
                 where,
                 f"expected a list of records, got {describe(node)}",
-                fix="no records are written []",
+                help="no records are written []",
                 code="wrong-kind",
             )
         found = []
@@ -169,7 +169,7 @@ class DataReader:
                 "unknown-field",
                 repeated.key.span,
                 f"{where}: the key is not repeated in the record",
-                fix="remove it, or say `in_record: true` at the key",
+                help="remove it, or say `in_record: true` at the key",
             )
         elif isinstance(repeated.value, y.Scalar) and repeated.value.text != key.text:
             self.report.error(
@@ -181,7 +181,8 @@ class DataReader:
     def _nested(self, state: StateDef, node: y.Mapping, where: Where, parent: Any) -> dict[str, Any]:
         """A nested tree: names to nodes, whose children stand under one of their keys."""
         tree = state.tree
-        assert tree is not None and tree.nested is not None
+        assert tree is not None
+        assert tree.nested is not None
         fields = {f.name: f for f in state.record.fields.values() if f.name not in (tree.parent, tree.name)}
         found: dict[str, Any] = {}
         for name, entry in node.entries.items():
@@ -257,9 +258,9 @@ class DataReader:
             if state.tree and state.tree.nested and not {f.json for f in fields} <= record.fields.keys():
                 continue
             values = [_given(record, f) for f in fields]
-            if any(v is None or v is MISSING for v in values):
+            if all(v is None or v is MISSING for v in values):
                 continue
-            same = json.dumps(values, sort_keys=True, default=str)
+            same = json.dumps(values, sort_keys=True, default=repr)
             if same in seen:
                 shown = ", ".join(f"{f.json} {v!r}" for f, v in zip(fields, values, strict=True))
                 self._twice(record, seen[same], f"another record of {state.name} has {shown}, too")

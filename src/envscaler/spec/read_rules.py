@@ -190,7 +190,7 @@ def _moves(
                 "wrong-kind",
                 entry.key.span,
                 f"{entries.where}: the moves from {short(source)} are a list",
-                fix=f"{source}: [{', '.join(m for m in members if m != source)[:60]}], or [] when it is final",
+                help=f"{source}: [{', '.join(m for m in members if m != source)[:60]}], or [] when it is final",
             )
             continue
         targets = [t for t in entry.value.items if isinstance(t, y.Scalar)]

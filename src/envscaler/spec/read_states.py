@@ -108,7 +108,7 @@ class StateReader:
             return None
         if whole and node.text != "{n}":
             self.report.error(
-                "bad-make", node.span, f"{inner.where}: {short(node.text)} makes no whole numbers", fix='write "{n}"'
+                "bad-make", node.span, f"{inner.where}: {short(node.text)} makes no whole numbers", help='write "{n}"'
             )
             return None
         return node.text
@@ -203,7 +203,7 @@ class StateReader:
                     "wrong-kind",
                     item.span,
                     f"{entries.where}: 'unique' is a list of lists of fields",
-                    fix="unique: [[parent, name]]",
+                    help="unique: [[parent, name]]",
                 )
                 continue
             names = [self._field(entries, s, record) for s in scalars if isinstance(s, y.Scalar)]

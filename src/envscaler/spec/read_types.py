@@ -180,7 +180,7 @@ class TypeReader:
                 "unknown-type",
                 node.span,
                 f"{where}: {name!r} is a collection, not a type",
-                fix=f"the key of one of its records is {{ref: {name}}}",
+                help=f"the key of one of its records is {{ref: {name}}}",
             )
         else:
             self.report.unknown(
@@ -274,7 +274,7 @@ class TypeReader:
                 "bad-enum",
                 node.span,
                 f"{entries.where}: an enum lists texts or whole numbers, at least one",
-                fix='the text null is written "null"',
+                help='the text null is written "null"',
             )
             return ANY
         return self._members(entries.where, [s for s in scalars if s.style != "broken"], name)
@@ -340,7 +340,7 @@ class TypeReader:
                     "bad-union",
                     item.span,
                     f"{where}: {struct.name} has no field {tag.text!r} that is a const",
-                    fix=f"declare it: {tag.text}: {{const: {struct.name.lower()}}}",
+                    help=f"declare it: {tag.text}: {{const: {struct.name.lower()}}}",
                 )
                 good = False
             elif (value := written(declared.type.value)) in seen:

@@ -26,15 +26,15 @@ class Report:
         span: Span,
         title: str,
         detail: str = "",
-        fix: str = "",
+        help: str = "",  # noqa: A002, as in Diagnostic
         related: tuple[tuple[Span, str], ...] = (),
     ) -> None:
         """Add an error; a second one of the same code at the same place says nothing new and is dropped."""
-        self._add(code, span, title, detail, fix, "error", related)
+        self._add(code, span, title, detail, help, "error", related)
 
-    def warning(self, code: str, span: Span, title: str, detail: str = "", fix: str = "") -> None:
+    def warning(self, code: str, span: Span, title: str, detail: str = "", help: str = "") -> None:  # noqa: A002
         """Add a warning."""
-        self._add(code, span, title, detail, fix, "warning", ())
+        self._add(code, span, title, detail, help, "warning", ())
 
     def _add(
         self,
@@ -42,13 +42,13 @@ class Report:
         span: Span,
         title: str,
         detail: str,
-        fix: str,
+        help: str,  # noqa: A002
         severity: Severity,
         related: tuple[tuple[Span, str], ...],
     ) -> None:
         if (code + title, span) not in self._places:
             self._places.add((code + title, span))
-            self._found.append(Diagnostic(code, span, title, detail, fix, severity, related))
+            self._found.append(Diagnostic(code, span, title, detail, help, severity, related))
 
     def unknown(self, code: str, span: Span, title: str, name: str, allowed: Collection[str], what: str) -> None:
         """An error about a name that is none of ``allowed``: lists them and proposes the nearest."""
@@ -72,7 +72,7 @@ class Report:
         if len(ordered) <= _MOST:
             return ordered
         rest = len(ordered) - _MOST
-        note = Diagnostic("more", ordered[_MOST].span, f"{rest} more problems are not shown", severity="note")
+        note = Diagnostic("more-problems", ordered[_MOST].span, f"{rest} more problems are not shown", severity="note")
         return [*ordered[:_MOST], note]
 
 

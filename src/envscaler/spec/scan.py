@@ -37,7 +37,7 @@ def decode(path: str, data: bytes, report: Report) -> str | None:
             "not-utf8",
             Span(path, line, column, line, column + 1),
             f"byte 0x{data[error.start]:02x} is not UTF-8",
-            fix="save the file as UTF-8",
+            help="save the file as UTF-8",
         )
         return None
 
@@ -57,7 +57,7 @@ def _too_large(path: str, report: Report) -> None:
         "too-large",
         Span(path, 1, 1, 1, 1),
         f"the file is larger than {MAX_FILE:,} bytes",
-        fix="move the data into a JSON file: `initial_state: {file: state.json}`",
+        help="move the data into a JSON file: `initial_state: {file: state.json}`",
     )
 
 
@@ -69,13 +69,13 @@ def _clean(path: str, text: str, report: Report) -> bool:
             code,
             _place(path, text, bad.start()),
             f"character U+{ord(char):04X} may not stand in a spec",
-            fix=f'write it as "\\u{ord(char):04x}" between double quotes, or remove it'
+            help=f'write it as "\\u{ord(char):04x}" between double quotes, or remove it'
             if code != "surrogate"
             else "remove it",
         )
         return False
     if tab := _LEADING_TAB.search(text):
-        report.error("tab", _place(path, text, tab.end() - 1), "a tab in the indentation", fix="indent with spaces")
+        report.error("tab", _place(path, text, tab.end() - 1), "a tab in the indentation", help="indent with spaces")
         return False
     longest = max(text.split("\n"), key=len)
     if len(longest) > MAX_LINE:
@@ -83,7 +83,7 @@ def _clean(path: str, text: str, report: Report) -> bool:
             "too-large",
             _place(path, text, text.index(longest)),
             f"a line is longer than {MAX_LINE:,} characters",
-            fix="break it, or move the data into a JSON file",
+            help="break it, or move the data into a JSON file",
         )
         return False
     return True

@@ -74,7 +74,7 @@ def bound_problem(declared: Field, value: Any, shown: Any = None) -> str | None:
         return f"must have at least {declared.min_length} {unit}"
     if declared.max_length is not None and len(value) > declared.max_length:
         return f"must have at most {declared.max_length} {unit}"
-    if declared.pattern is not None and not re.fullmatch(declared.pattern, value, re.ASCII):
+    if declared.pattern is not None and not re.fullmatch(declared.pattern, value):
         return f"must match {declared.pattern}"
     return None
 
@@ -106,10 +106,10 @@ class Converter:
     refs: list[Ref] = field(default_factory=list)
     partial: bool = False  # structs may lack fields, at every depth: what examples give and expect
 
-    def bad(self, node: y.Node, where: Where, message: str, detail: str = "", fix: str = "", code: str = "") -> Any:
+    def bad(self, node: y.Node, where: Where, message: str, detail: str = "", help: str = "", code: str = "") -> Any:  # noqa: A002
         """Report; gives BAD."""
         if not (isinstance(node, y.Scalar) and node.style == "broken"):
-            self.context.report.error(code or self.code, node.span, f"{where}: {message}", detail, fix)
+            self.context.report.error(code or self.code, node.span, f"{where}: {message}", detail, help)
         return BAD
 
     def value(self, node: y.Node, of: Type, where: Where) -> Any:
@@ -154,7 +154,7 @@ class Converter:
                 node,
                 where,
                 f"null is not allowed, expected {of}",
-                fix="put the word in quotes if it is meant as text" if node.text else "",
+                help="put the word in quotes if it is meant as text" if node.text else "",
             )
         elif node.style != "broken":
             return node
@@ -217,7 +217,7 @@ class Converter:
     def _list(self, node: y.Node, of: ListOf, where: Where) -> Any:
         if not isinstance(node, y.Sequence):
             return self.bad(
-                node, where, f"expected a {of}, got {describe(node)}", fix="a list is written [a, b], an empty one []"
+                node, where, f"expected a {of}, got {describe(node)}", help="a list is written [a, b], an empty one []"
             )
         return _whole([self.value(item, of.item, where.at(str(i))) for i, item in enumerate(node.items)])
 
@@ -227,7 +227,7 @@ class Converter:
                 node,
                 where,
                 f"expected a {of}, got {describe(node)}",
-                fix="a mapping is written {a: 1}, an empty one {}",
+                help="a mapping is written {a: 1}, an empty one {}",
             )
         found: dict[Any, Any] = {}
         for name, entry in node.entries.items():

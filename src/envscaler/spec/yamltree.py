@@ -279,7 +279,7 @@ class _Builder:
             "too-large",
             self.last or Span(self.path, 1, 1, 1, 1),
             f"the file holds more than {MAX_NODES:,} keys and values",
-            fix="move the data into a JSON file: `initial_state: {file: state.json}`",
+            help="move the data into a JSON file: `initial_state: {file: state.json}`",
         )
         return False
 
@@ -291,7 +291,7 @@ class _Builder:
                 "directive",
                 Span(self.path, 1, 1, 1, 2),
                 "directives (`%YAML`, `%TAG`) are not part of the language",
-                fix="remove the line",
+                help="remove the line",
             )
         if self.documents == 1:
             return True
@@ -354,7 +354,7 @@ class _Builder:
                 "surrogate",
                 span,
                 "half a character: a lone surrogate",
-                fix=r"write a character beyond U+FFFF whole, or as \U0001F600",
+                help=r"write a character beyond U+FFFF whole, or as \U0001F600",
             )
             node.style = "broken"
         return node
@@ -408,7 +408,7 @@ class _Builder:
             "complex-key",
             node.span,
             "a key is one plain or quoted text",
-            fix="a text in curly brackets needs quotes" if isinstance(node, Mapping) else "",
+            help="a text in curly brackets needs quotes" if isinstance(node, Mapping) else "",
         )
         return Scalar(node.span, node.start, node.end, "", "broken")
 
@@ -417,14 +417,14 @@ class _Builder:
             return
         if key.text == "<<" and key.style == "plain":
             self.report.error(
-                "merge-key", key.span, "merge keys (`<<`) are not part of the language", fix="write the entries out"
+                "merge-key", key.span, "merge keys (`<<`) are not part of the language", help="write the entries out"
             )
         elif (before := parent.entries.get(key.text)) is not None:
             self.report.error(
                 "duplicate-key",
                 key.span,
                 f"{short(key.text)} stands here twice",
-                fix="remove or rename one of them",
+                help="remove or rename one of them",
                 related=((before.key.span, "the first is here"),),
             )
         else:

@@ -6,7 +6,8 @@ from typing import Final
 
 from envscaler.spec.codes.base import Code, complete
 from envscaler.spec.codes.logic import LOGIC
+from envscaler.spec.codes.structure import STRUCTURE
 
 __all__ = ["CODES", "Code", "complete"]
 
-CODES: Final[dict[str, Code]] = {code.name: code for code in LOGIC}
+CODES: Final[dict[str, Code]] = {code.name: code for code in (*STRUCTURE, *LOGIC)}

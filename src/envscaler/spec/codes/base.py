@@ -26,7 +26,12 @@ _TOOL = "tools:\n  ping:\n    kind: read\n    description: Answer.\n    do: |\n 
 
 
 def complete(snippet: str) -> str:
-    """The snippet as a whole spec: header keys and a tool are put before and behind where it has none."""
+    """The snippet as a whole spec: header keys and a tool are put before and behind where it has none.
+
+    One that begins with `-` or `%` is about the file as such and stays as it is.
+    """
+    if snippet.startswith(("-", "%")):
+        return snippet
     keys = {line.split(":")[0] for line in snippet.splitlines() if line[:1].isalpha()}
     head = "".join(f"{key}: {value}\n" for key, value in _HEADER.items() if key not in keys)
     return head + snippet + ("" if "tools" in keys else _TOOL)
