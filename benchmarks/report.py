@@ -1,0 +1,51 @@
+"""Figures and how they are measured and shown."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+__all__ = ["Figure", "paired", "seconds", "show"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A measured value beside its aim; ``more`` is said behind it."""
+
+    name: str
+    value: float
+    unit: str
+    aim: float
+    at_least: bool
+    more: str = ""
+
+    @property
+    def met(self) -> bool:
+        return self.value >= self.aim if self.at_least else self.value <= self.aim
+
+
+def show(title: str, figures: Sequence[Figure]) -> None:
+    """Print a table of figures."""
+    print(f"\n{title}")
+    width = max(len(f.name) for f in figures)
+    for f in figures:
+        sign = ">=" if f.at_least else "<="
+        print(f"  {f.name:{width}}  {f.value:8.2f} {f.unit:3}  aim {sign} {f.aim:<6g} {'ok  ' if f.met else 'MISS'}  {f.more}")
+
+
+def seconds(action: Callable[[], object], number: int) -> float:
+    """Seconds for one of ``number`` runs in a row."""
+    clock = time.perf_counter
+    start = clock()
+    for _ in range(number):
+        action()
+    return (clock() - start) / number
+
+
+def paired(one: Callable[[], object], other: Callable[[], object], number: int, rounds: int = 15) -> tuple[float, float, float]:
+    """Median seconds of both and the median of their ratio other/one, measured in turn so that drift hits both."""
+    pairs = [(seconds(one, number), seconds(other, number)) for _ in range(rounds)]
+    ratio = statistics.median(b / a for a, b in pairs)
+    return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs), ratio
