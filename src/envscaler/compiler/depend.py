@@ -33,13 +33,12 @@ class Dependence:
     """What a rule depends on.
 
     ``own``: fields of its own record; ``joins``: see Join; ``whole``: states of which any record may matter, with the
-    fields read (None: any). ``indexed``: loops of the rule that become a look-up, with the equality to drop.
+    fields read (None: any).
     """
 
     own: set[str] = field(default_factory=set)
     joins: list[Join] = field(default_factory=list)
     whole: dict[str, set[str] | None] = field(default_factory=dict)
-    indexed: dict[cst.CompFor, tuple[cst.Comparison, Join]] = field(default_factory=dict)
 
     @property
     def only_own(self) -> bool:
@@ -234,11 +233,7 @@ class _Walk:
             for test in _conjuncts(condition.test):
                 pair = self._equality(test, row, key)
                 if pair is not None:
-                    join = Join(state, pair[0], pair[1], reads)
-                    if pair[0] != KEY and _is_values(loop):
-                        assert isinstance(test, cst.Comparison)
-                        self.found.indexed[loop] = (test, join)
-                    return join
+                    return Join(state, pair[0], pair[1], reads)
         return None
 
     def _equality(self, test: cst.BaseExpression, row: str | None, key: str | None) -> tuple[str, str] | None:
@@ -261,11 +256,6 @@ class _Walk:
             if role is not None and role.kind in ("field", "key"):
                 return KEY if role.kind == "key" else role.name
         return None
-
-
-def _is_values(loop: cst.CompFor) -> bool:
-    call = loop.iter
-    return isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value == "values"
 
 
 def _conjuncts(test: cst.BaseExpression) -> Iterator[cst.BaseExpression]:

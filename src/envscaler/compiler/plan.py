@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from envscaler.compiler.checks import Check, changes, check_statements
-from envscaler.compiler.depend import KEY, Dependence, dependence
+from envscaler.compiler.depend import Dependence, dependence
 from envscaler.compiler.identifiers import upper_snake
 from envscaler.compiler.layout import Doc, Group, Prefixed, call, flat
 from envscaler.compiler.literals import literal, quoted
@@ -145,7 +145,7 @@ class _Planner:
         dependences = self._dependences()
         moves = {r.name: ids.claim(f"_MOVES_{r.name.upper()}") for r in spec.rules.values() if r.moves is not None}
         module = Check(spec, changes(self.checked), dependences, self._rule_names(), moves)
-        rules = tuple(self._rule(r, dependences[r.name], state_class) for r in spec.rules.values() if r.name in self.checked.rules)
+        rules = tuple(self._rule(r, state_class) for r in spec.rules.values() if r.name in self.checked.rules)
         checks = tuple(f for s in spec.states.values() if (f := self._check(module, s, state_class)) is not None)
         helpers = tuple(self._helper(h, state_class) for h in spec.helpers.values())
         tools = tuple(self._tool(t, "tool", self.checked.tools[t.name], state_class) for t in spec.tools.values())
@@ -227,13 +227,8 @@ class _Planner:
         rules = self.spec.rules
         return {name: dependence(self.spec, rules[name], body) for name, body in self.checked.rules.items()}
 
-    def _rule(self, rule: RuleDef, depends: Dependence, state_class: str) -> RuleFunction:
-        key = self.spec.states[rule.each].key if rule.each is not None else None
-        indexed = {
-            loop: (equality, join.field, key.name if join.own == KEY and key is not None else join.own)
-            for loop, (equality, join) in depends.indexed.items()
-        }
-        lowered = lower(self.checked.rules[rule.name], self.naming, "rule", indexed)
+    def _rule(self, rule: RuleDef, state_class: str) -> RuleFunction:
+        lowered = lower(self.checked.rules[rule.name], self.naming, "rule")
         own = [] if rule.each is None else ["it: dict[str, Any]"]
         body = lowered.code
         if "\n" in body and not body.startswith("("):

@@ -13,7 +13,7 @@ CASES = (
     Case("return today + days(21)", "return _rt.date_shift(_state._today, _rt.days(21))"),
     Case("return now - hours(1)", "return _rt.datetime_shift(_state._now, -_rt.hours(1))"),
     Case("return a * b", "return _rt.mul(a, b)", params="{a: int, b: int}"),
-    Case("return a * 'x'", "return _rt.repeat('x', a)", params="{a: int}"),
+    Case("return 'x' * a", "return _rt.repeat('x', a)", params="{a: int}"),
     Case("return fee * n", "return _rt.money_mul(fee, n) / 100", params="{fee: money, n: int}"),
     Case("return fee / 2", "return _rt.money_over(fee, 2) / 100", params="{fee: money}"),
     Case("return (today - date('2030-01-01')) // days(1)", "return (_rt.date_diff(_state._today, _rt.date('2030-01-01'))) // _rt.days(1)"),

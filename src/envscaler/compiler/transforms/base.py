@@ -62,7 +62,8 @@ class Lowering:
     whole: set[cst.CSTNode] = field(default_factory=set)  # `x or fail(…)` that are a whole assignment
     editing: set[cst.CSTNode] = field(default_factory=set)  # loops and generators that need writable records
     returned: set[cst.CSTNode] = field(default_factory=set)  # literals that become a result, and are put into JSON form
-    indexed: Mapping[cst.CompFor, tuple[cst.Comparison, str, str]] = field(default_factory=dict)  # equality, field, own field
+    choosing: set[cst.CSTNode] = field(default_factory=set)  # loops whose one `if` makes the record writable
+    lines: dict[cst.CSTNode, int] = field(default_factory=dict)  # statements made -> line of the block
     loops: int = 0  # `for` statements around the current node
     unloaded: set[str] = field(default_factory=set)  # targets of loops over raw records in a body that writes them
 

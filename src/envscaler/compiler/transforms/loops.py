@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from envscaler.compiler.transforms import nodes
+from envscaler.compiler.transforms import index, nodes
 from envscaler.compiler.transforms.base import Case, Lowering, is_record
 from envscaler.spec.types import IterOf, ListOf, TupleOf, Type
 
@@ -15,13 +15,32 @@ CASES = (
         "for c in _state.copies.edit_values():\n    c[\"state\"] = 'lost'",
     ),
     Case(
+        "for c in copies.values():\n    if c.state == 'lost' and c.title != '':\n        c.state = 'on_shelf'",
+        "for c in (_state.copies[_k] for _k in _state.copies.keys()):\n"
+        "    if c[\"state\"] == 'lost' and c[\"title\"] != '':\n"
+        "        c = _state.copies.edit_of(c)\n        c[\"state\"] = 'on_shelf'",
+    ),
+    Case(
+        "for m in loans.values():\n    if m.barcode == k:\n        m.returned = today",
+        "for m in _rt.loop(_state, _state.loans.by((\"barcode\",), k)):\n    if m[\"barcode\"] == k:\n"
+        "        m = _state.loans.edit_of(m)\n        m[\"returned\"] = _state._today",
+        params="{k: {ref: copies}}",
+    ),
+    Case(
+        "return [m.due for m in loans.values() if m.barcode == k and m.returned is None]",
+        "return [m[\"due\"] for m in _rt.loop(_state, _state.loans.by((\"barcode\",), k)) if m[\"returned\"] is None]",
+        params="{k: {ref: copies}}",
+    ),
+    Case(
         "n = 0\nfor c in copies.values():\n    n += 1\ncopies[k].state = 'lost'\nreturn n",
         "n = 0\nfor c in _state.copies.values():\n    n = _rt.integer(n + 1)\n_state.copies.edit(k)[\"state\"] = 'lost'\nreturn n",
         params="{k: {ref: copies}}",
     ),
     Case(
-        "for c in copies.values():\n    last = c\nlast.state = 'lost'",
-        "for c in _state.copies.values():\n    last = _state.copies.edit_of(c)\nlast[\"state\"] = 'lost'",
+        "last = copies[k]\nfor c in copies.values():\n    last = c\nlast.state = 'lost'",
+        "last = _state.copies.edit(k)\nfor c in _state.copies.values():\n"
+        "    last = _state.copies.edit_of(c)\nlast[\"state\"] = 'lost'",
+        params="{k: {ref: copies}}",
     ),
     Case("return [n for n in xs if n > 1]", "return [n for n in _rt.loop(_state, xs) if n > 1]", params="{xs: {list: int}}"),
 )
@@ -35,8 +54,10 @@ def before_for(low: Lowering, node: cst.For) -> None:
     written = _written_record(low, node.iter)
     if written is None:
         return
-    if written in low.body.loop_edits.get(node, ()) or _escapes(low, node, written):
-        low.editing.add(node)
+    escapes = _escapes(low, node, written)
+    if written in low.body.loop_edits.get(node, ()) or escapes:
+        chosen = not escapes and isinstance(node.target, cst.Name) and low.is_role(node.iter, "method", "collection.values")
+        (low.choosing if chosen and _choice(node) is not None else low.editing).add(node)
     else:
         low.unloaded.update(n.value for n in nodes.names_in(node.target))
 
@@ -111,45 +132,53 @@ def _binds(comp: cst.CompFor, name: str) -> bool:
 def leave_for(low: Lowering, original: cst.For, updated: cst.For) -> cst.BaseStatement:
     low.loops -= 1
     low.unloaded.difference_update(n.value for n in nodes.names_in(original.target))
+    if original in low.choosing:
+        return _choosing(low, original, updated)
     return updated.with_changes(iter=iterated(low, original.iter, updated.iter, editing=original in low.editing))
 
 
-def leave_comp_for(low: Lowering, original: cst.CompFor, updated: cst.CompFor) -> cst.CompFor:
-    if original in low.indexed:
-        return _indexed(low, original, updated)
-    editing = original in low.editing and _written_record(low, original.iter) is not None
-    return updated.with_changes(iter=iterated(low, original.iter, updated.iter, editing=editing))
+def _choice(loop: cst.For) -> cst.If | None:
+    """The one `if` that a loop's body consists of."""
+    body = loop.body.body
+    if len(body) == 1 and isinstance(body[0], cst.If) and body[0].orelse is None:
+        return body[0]
+    return None
 
 
-def _indexed(low: Lowering, original: cst.CompFor, updated: cst.CompFor) -> cst.CompFor:
-    """`for x in c.values() if x.f == it.g and …` by the index on f, the rest of the conditions kept."""
-    equality, field, own = low.indexed[original]
+def _choosing(low: Lowering, original: cst.For, updated: cst.For) -> cst.For:
+    """Records are looked at raw, and only those that the `if` chooses are made writable."""
+    choice, made = _choice(original), _choice(updated)
+    assert choice is not None
+    assert made is not None
     assert isinstance(updated.iter, cst.Call)
     assert isinstance(updated.iter.func, cst.Attribute)
-    key = nodes.item(cst.Name("it"), nodes.text(own))
-    fields = nodes.expression(f"({nodes.code(nodes.text(field))},)")
-    found = nodes.call(updated.iter.func.with_changes(attr=cst.Name("by")), fields, key)
-    kept = [c for before, after in zip(original.ifs, updated.ifs, strict=True) if (c := _without(before, after, equality)) is not None]
-    return updated.with_changes(iter=found, ifs=kept)
+    collection = updated.iter.func.value
+    name = updated.target
+    assert isinstance(name, cst.Name)
+    found = index.lookup(low, original, choice.test, made.test, collection)
+    if found is None:
+        rows = nodes.expression(f"({nodes.code(collection)}[_k] for _k in {nodes.code(collection)}.keys())")
+    else:
+        rows = nodes.call("_rt.loop", nodes.ref("_state"), found.rows)
+    take = nodes.line(nodes.assign(name, nodes.call(cst.Attribute(collection, cst.Name("edit_of")), name)))
+    low.lines[take] = low.body.statement_lines.get(choice, 1)
+    changed = made.with_changes(body=made.body.with_changes(body=[take, *made.body.body]))
+    low.lines[changed] = low.lines[made]
+    return updated.with_changes(iter=rows, body=updated.body.with_changes(body=[changed]))
 
 
-def _without(original: cst.CompIf, updated: cst.CompIf, equality: cst.Comparison) -> cst.CompIf | None:
-    """The condition without one of its conjuncts, None when nothing is left."""
-    test = _dropped(original.test, updated.test, equality)
-    return None if test is None else updated.with_changes(test=test)
-
-
-def _dropped(original: cst.BaseExpression, updated: cst.BaseExpression, equality: cst.Comparison) -> cst.BaseExpression | None:
-    if original is equality:
-        return None
-    if isinstance(original, cst.BooleanOperation) and isinstance(original.operator, cst.And):
-        assert isinstance(updated, cst.BooleanOperation)
-        left = _dropped(original.left, updated.left, equality)
-        right = _dropped(original.right, updated.right, equality)
-        if left is None or right is None:
-            return right if left is None else left
-        return updated.with_changes(left=left, right=right)
-    return updated
+def leave_comp_for(low: Lowering, original: cst.CompFor, updated: cst.CompFor) -> cst.CompFor:
+    editing = original in low.editing and _written_record(low, original.iter) is not None
+    if not editing and original.ifs and low.is_role(original.iter, "method", "collection.values"):
+        assert isinstance(updated.iter, cst.Call)
+        assert isinstance(updated.iter.func, cst.Attribute)
+        first, made = original.ifs[0], updated.ifs[0]
+        found = index.lookup(low, original, first.test, made.test, updated.iter.func.value)
+        if found is not None:
+            rows = found.rows if low.kind == "rule" else nodes.call("_rt.loop", nodes.ref("_state"), found.rows)
+            rest = [] if found.rest is None else [made.with_changes(test=found.rest)]
+            return updated.with_changes(iter=rows, ifs=[*rest, *updated.ifs[1:]])
+    return updated.with_changes(iter=iterated(low, original.iter, updated.iter, editing=editing))
 
 
 def iterated(low: Lowering, original: cst.BaseExpression, updated: cst.BaseExpression, *, editing: bool) -> cst.BaseExpression:
@@ -169,8 +198,6 @@ def iterated(low: Lowering, original: cst.BaseExpression, updated: cst.BaseExpre
     if isinstance(original, (cst.List, cst.Tuple)):
         return updated
     return nodes.call("_rt.loop", nodes.ref("_state"), updated)
-
-
 
 
 BEFORE = {cst.For: before_for}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -34,10 +34,6 @@ _TRIVIA = (
 )  # fmt: skip
 
 
-Indexed = Mapping[cst.CompFor, tuple[cst.Comparison, str, str]]
-"""For a loop: the equality that the index answers, the field of the records gone through, the field of `it` (or its key)."""
-
-
 @dataclass(frozen=True, slots=True)
 class Lowered:
     """A body as Python: its statements indented by four (or one expression), and for each of its statements, in order
@@ -53,7 +49,7 @@ class _Walk(cst.CSTTransformer):
     def __init__(self, low: Lowering) -> None:
         super().__init__()
         self.low = low
-        self.lines: dict[cst.CSTNode, int] = {}
+        self.lines = low.lines
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         if isinstance(node, _TRIVIA):
@@ -77,6 +73,7 @@ class _Walk(cst.CSTTransformer):
             if not self.low.is_role(original_node, "call", "is_type"):  # there it is the type asked about
                 made = conversions.converted(self.low, original_node, made, note.convert)
         if kind is cst.For or kind is cst.If:
+            assert isinstance(made, (cst.For, cst.If))
             self.lines[made] = self.low.body.statement_lines.get(original_node, 1)
         return made
 
@@ -100,13 +97,10 @@ class _Walk(cst.CSTTransformer):
 _STATEMENTS = (cst.SimpleStatementLine, cst.SimpleStatementSuite)
 
 
-def lower(body: CheckedBody, module_names: Names, kind: BodyKind, indexed: Indexed | None = None) -> Lowered:
-    """The Python of a body of the given kind. A rule's is one expression, any other's are statements.
-
-    ``indexed``: loops of a rule that become a look-up by index (see `depend`).
-    """
+def lower(body: CheckedBody, module_names: Names, kind: BodyKind) -> Lowered:
+    """The Python of a body of the given kind. A rule's is one expression, any other's are statements."""
     edits: frozenset[str] = frozenset() if kind == "rule" else body.effects.edits
-    low = Lowering(module_names, body, kind, edits, dict(body.notes), indexed=indexed or {})
+    low = Lowering(module_names, body, kind, edits, dict(body.notes))
     walk = _Walk(low)
     if kind == "rule":
         return _expression(body, walk)
