@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+import jsonschema
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -296,7 +297,8 @@ def test_new_refuses_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name
 
 def test_schema() -> None:
     schema = json.loads(run("schema").output)
-    assert "tools" in schema["properties"]
+    assert "envscaler" in json.dumps(schema)
+    jsonschema.Draft202012Validator.check_schema(schema)
     assert "require" in run("schema", "--card").output
 
 
@@ -392,9 +394,10 @@ def test_help_imports_nothing_heavy_and_is_quick() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
     assert loaded & HEAVY == set()
-    best = 9.0
+    times = []
     for _ in range(5):
-        start = time.perf_counter()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, "-m", "envscaler", "--help"], capture_output=True, check=True)
-        best = min(best, time.perf_counter() - start)
-    assert best < 0.3
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(times) < 0.3  # seconds of CPU, so that a busy machine does not count

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import doctest
 import io
-import os
 import re
 import shlex
 import shutil
@@ -148,16 +147,29 @@ def commands(text: str) -> list[tuple[str, str]]:
 
 
 def _shell(command: str) -> tuple[int, str]:
+    """Exit code and output; `envscaler` runs within this process, which saves its start."""
     words = shlex.split(command)
     if words[0] == "envscaler":
-        words[:1] = [sys.executable, "-m", "envscaler"]
-    elif words[0] == "python":
+        return _envscaler(words[1:])
+    if words[0] == "python":
         words[0] = sys.executable
-    environ = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
-        words, capture_output=True, encoding="utf-8", timeout=60, check=False, env=environ, stdin=subprocess.DEVNULL
+        words, capture_output=True, encoding="utf-8", timeout=60, check=False, stdin=subprocess.DEVNULL
     )
     return done.returncode, (done.stdout + done.stderr).strip()
+
+
+def _envscaler(words: list[str]) -> tuple[int, str]:
+    from envscaler.cli.app import app
+
+    out = io.StringIO()
+    code: object = 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        try:
+            app(words, prog_name="envscaler")
+        except SystemExit as end:
+            code = end.code
+    return int(str(code or 0)), out.getvalue().strip()
 
 
 def _matches(expected: str, printed: str) -> bool:

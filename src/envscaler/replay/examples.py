@@ -103,7 +103,8 @@ def _outcome(example: Example, result: ToolResult) -> Iterator[str]:
     error = result.error
     if example.error is None and example.rule is None:
         if error is not None:
-            yield f"expected {_expected(example)}, got error {short(error.message)}"
+            cause = f" ({error.cause!r})" if error.cause is not None else ""
+            yield f"expected {_expected(example)}, got error {short(error.message)}{cause}"
         elif example.returns is not MISSING:
             for place in mismatches(example.returns, result.value, 5):
                 yield f"result{_dotted(place.path)}: expected {short(place.expected)}, got {short(place.got)}"

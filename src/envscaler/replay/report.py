@@ -43,6 +43,11 @@ class Difference:
     known: str | None = None
 
     @property
+    def refused(self) -> bool:
+        """Whether the initial state was refused, so that nothing could be called."""
+        return self.call == "start" and not self.mismatches
+
+    @property
     def where(self) -> str:
         """``cases.jsonl:7: retail_1, call 3 of 5: get_order`` or the like."""
         if isinstance(self.call, int):
@@ -78,6 +83,22 @@ class Report:
         """Whether nothing differs but what is known to."""
         return not (self.cases_wrong or self.calls_wrong)
 
+    def add(self, calls: int, found: Sequence[Difference]) -> None:
+        """Count a case of ``calls`` calls in which these differences were found."""
+        wrong = [d for d in found if d.known is None]
+        self.cases_wrong += bool(wrong)
+        self.cases_known += bool(found and not wrong)
+        self.cases_right += not found
+        if any(d.refused for d in found):  # nothing could be called
+            calls_wrong, calls_known = (calls, 0) if wrong else (0, calls)
+        else:
+            calls_wrong = sum(isinstance(d.call, int) for d in wrong)
+            calls_known = sum(isinstance(d.call, int) for d in found) - calls_wrong
+        self.calls_wrong += calls_wrong
+        self.calls_known += calls_known
+        self.calls_right += calls - calls_wrong - calls_known
+        self.differences += found
+
     @property
     def summary(self) -> str:
         """The last line: ``470 cases: 469 right, 1 wrong; 1121 calls: 1120 right, 1 wrong``."""
@@ -103,44 +124,23 @@ def replay(
     ``seed`` is for cases that record none; ``tell`` hears each difference as it is found.
     """
     report, bases = Report(), _Bases(environment)
-    reasons = {(k.case, k.call): k for k in known}
+    entries = {(k.case, k.call): k for k in known}
     met: set[Known] = set()
     seen: set[str] = set()
     for case in cases:
         seen.add(case.id)
-        run = _Run(case, bases, seed)
-        wrong = {"wrong": 0, "known": 0, "calls_wrong": 0, "calls_known": 0}
-        for difference in run.differences():
-            entry = reasons.get((case.id, "state" if difference.call == "start" else difference.call))
+        found = []
+        for difference in _Run(case, bases, seed).differences():
+            entry = entries.get((case.id, "state" if difference.call == "start" else difference.call))
             if entry is not None:
                 met.add(entry)
                 difference = replace(difference, known=entry.reason)
-            kind = "wrong" if entry is None else "known"
-            wrong[kind] += 1
-            if isinstance(difference.call, int):
-                wrong[f"calls_{kind}"] += 1
-            report.differences.append(difference)
+            found.append(difference)
             if tell is not None:
                 tell(difference)
-        _add(report, len(case.calls), run.started, wrong)
+        report.add(len(case.calls), found)
     report.unused = [k for k in known if k.case in seen and k not in met]
     return report
-
-
-def _add(report: Report, calls: int, started: bool, wrong: dict[str, int]) -> None:
-    if wrong["wrong"]:
-        report.cases_wrong += 1
-    elif wrong["known"]:
-        report.cases_known += 1
-    else:
-        report.cases_right += 1
-    if not started:  # nothing could be called
-        report.calls_wrong += calls if wrong["wrong"] else 0
-        report.calls_known += 0 if wrong["wrong"] else calls
-        return
-    report.calls_wrong += wrong["calls_wrong"]
-    report.calls_known += wrong["calls_known"]
-    report.calls_right += calls - wrong["calls_wrong"] - wrong["calls_known"]
 
 
 class _Base:
@@ -189,7 +189,6 @@ class _Run:
 
     def __init__(self, case: Case, bases: _Bases, seed: int) -> None:
         self.case = case
-        self.started = False
         self._bases = bases
         self._seed = seed if case.seed is None else case.seed
 
@@ -201,7 +200,6 @@ class _Run:
             problems = "; ".join(error.problems[:3]) + ("; …" if len(error.problems) > 3 else "")
             yield self._of("start", "a state that the spec allows", f"refused: {problems}")
             return
-        self.started = True
         if base.differs:
             yield self._of("start", "the recorded state", "another one", base.differs)
         env = self._bases.environment.new(base.prepared, seed=self._seed)
