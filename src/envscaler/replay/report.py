@@ -299,4 +299,5 @@ def _outcome(result: ToolResult) -> str:
     error = result.error
     if error is None:
         return "a refusal"
-    return f"refused [{error.code}] {short(error.message)}"
+    cause = f" ({error.cause!r})" if error.cause is not None else ""
+    return f"refused [{error.code}] {short(error.message)}{cause}"

@@ -1,0 +1,1 @@
+"""A spec: read with its places, checked before anything runs, formatted, edited, described."""
