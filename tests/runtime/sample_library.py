@@ -156,9 +156,9 @@ _p_check_out = _s.params(_s.Param("member_id", _s.Ref("members")), _s.Param("bar
 
 def tool_check_out(_state: LibraryState, member_id: Any = _MISSING, barcode: Any = _MISSING) -> Any:
     """Lend a copy to a member for three weeks."""
-    if member_id.__class__ is not str or not member_id.isascii():
+    if member_id.__class__ is not str:
         member_id = _rt.coerce(_state, _p_check_out["member_id"], member_id)
-    if barcode.__class__ is not str or not barcode.isascii():
+    if barcode.__class__ is not str:
         barcode = _rt.coerce(_state, _p_check_out["barcode"], barcode)
     member = _state.members.get(member_id)
     if member is None:
@@ -173,6 +173,7 @@ def tool_check_out(_state: LibraryState, member_id: Any = _MISSING, barcode: Any
     copy["state"] = "on_loan"
     loan = _state.loans.add(
         {
+            "loan_id": None,
             "member_id": member_id,
             "barcode": barcode,
             "due": _rt.date_shift(_state._today, _rt.days(21)),
@@ -180,6 +181,12 @@ def tool_check_out(_state: LibraryState, member_id: Any = _MISSING, barcode: Any
         }
     )
     return {"loan_id": loan["loan_id"], "due": loan["due"]}
+
+
+def call_check_out(_state: Any, _a: Any) -> Any:
+    if len(_a) != 2:
+        raise TypeError
+    return tool_check_out(_state, _a["member_id"], _a["barcode"])
 
 
 _p_find_copies = _s.params(_s.Param("words", _s.STR), _s.Param("limit", _s.INT, ge=1, le=100, default=20))
@@ -195,12 +202,18 @@ def tool_find_copies(_state: LibraryState, words: Any = _MISSING, limit: Any = 2
     return [out_copy(x) for x in sorted(found, key=lambda c: (c["title"], c["barcode"]))[:limit]]
 
 
+def call_find_copies(_state: Any, _a: Any) -> Any:
+    if len(_a) != 1 + ("limit" in _a):
+        raise TypeError
+    return tool_find_copies(_state, _a["words"], _a["limit"] if "limit" in _a else 20)
+
+
 _p_get_member = _s.params(_s.Param("member_id", _s.Ref("members")))
 
 
 def tool_get_member(_state: LibraryState, member_id: Any = _MISSING) -> Any:
     """A member."""
-    if member_id.__class__ is not str or not member_id.isascii():
+    if member_id.__class__ is not str:
         member_id = _rt.coerce(_state, _p_get_member["member_id"], member_id)
     member = _state.members.get(member_id)
     if member is None:
@@ -213,7 +226,7 @@ _p_remove_member = _s.params(_s.Param("member_id", _s.Ref("members")))
 
 def tool_remove_member(_state: LibraryState, member_id: Any = _MISSING) -> Any:
     """Forget a member."""
-    if member_id.__class__ is not str or not member_id.isascii():
+    if member_id.__class__ is not str:
         member_id = _rt.coerce(_state, _p_remove_member["member_id"], member_id)
     if member_id not in _state.members:
         raise _Failure("not_found", f"No such Member: {member_id}")
@@ -230,7 +243,7 @@ def tool_join(_state: LibraryState, name: Any = _MISSING, card: Any = None) -> A
         name = _rt.coerce(_state, _p_join["name"], name)
     if card is not None:
         card = _rt.coerce(_state, _p_join["card"], card)
-    member = _state.members.add({"name": name, "status": "active", "balance": 0, "paid_by": []})
+    member = _state.members.add({"member_id": None, "name": name, "status": "active", "balance": 0, "paid_by": []})
     if card is not None:
         member["paid_by"].append(_rt.copy(card))
     return out_member(member)
@@ -260,7 +273,7 @@ _p_rename = _s.params(
 
 def tool_rename(_state: LibraryState, member_id: Any = _MISSING, name: Any = _MISSING, who: Any = "me") -> Any:
     """Give a member another name."""
-    if member_id.__class__ is not str or not member_id.isascii():
+    if member_id.__class__ is not str:
         member_id = _rt.coerce(_state, _p_rename["member_id"], member_id)
     if name.__class__ is not str or not name.isascii():
         name = _rt.coerce(_state, _p_rename["name"], name)
@@ -396,8 +409,8 @@ class Library(Environment):
         Rule("confirm_fines", "Ask the member before charging a fine.", policy=True, line=51),
     )
     tool_table = (
-        Tool("check_out", tool_check_out, "write", description="Lend a copy to a member.", params=_p_check_out, line=58),
-        Tool("find_copies", tool_find_copies, "read", description="Copies by title.", params=_p_find_copies, line=75),
+        Tool("check_out", tool_check_out, "write", description="Lend a copy to a member.", params=_p_check_out, line=58, by_dict=call_check_out),
+        Tool("find_copies", tool_find_copies, "read", description="Copies by title.", params=_p_find_copies, line=75, by_dict=call_find_copies),
         Tool("get_member", tool_get_member, "read", description="A member.", params=_p_get_member, line=80),
         Tool("remove_member", tool_remove_member, description="Forget a member.", params=_p_remove_member, line=81),
         Tool("join", tool_join, description="Become a member.", params=_p_join, errors="Error: {message}", line=82),

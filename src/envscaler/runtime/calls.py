@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from envscaler.diagnostics import nearest
 from envscaler.runtime.reading import decode
 from envscaler.runtime.results import Failure, ToolError, ToolResult
 from envscaler.runtime.state import commit, rollback
-from envscaler.runtime.store import BUDGET
 from envscaler.runtime.values import clean_text, kind, show, shown
 
 if TYPE_CHECKING:
@@ -20,14 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["call", "done", "failed"]
 
-_new: Final = tuple.__new__
-
-
 def done(state: State, value: Any) -> ToolResult:
     """Commit what the call wrote; its result. Failures of the commit are raised, for `failed`."""
-    changed = commit(state) if state._dirty else False
-    state._meter.steps = BUDGET
-    return _new(ToolResult, (True, value, None, changed))
+    result = ToolResult()
+    result.changed = commit(state) if state._dirty else False
+    result.ok = True
+    result.value = value
+    result.error = None
+    return result
 
 
 def failed(state: State, problem: BaseException, name: str, actor: str = "") -> ToolResult:
@@ -59,7 +58,11 @@ def _error(
     if not clean_text(message):
         message = message.encode("utf-8", "backslashreplace").decode()
     shape = model.errors if tool is None or tool.errors is None else tool.errors
-    return ToolResult(False, None, ToolError(code, message, rule, model.source, line, shape, cause), False)
+    result = ToolResult()
+    result.ok = result.changed = False
+    result.value = None
+    result.error = ToolError(code, message, rule, model.source, line, shape, cause)
+    return result
 
 
 def _words(problem: Exception) -> tuple[str, str, BaseException | None]:
@@ -89,6 +92,17 @@ def _line(model: Model, trace: TracebackType | None) -> int:
             line = model.lines.get(trace.tb_lineno, line)
         trace = trace.tb_next
     return line
+
+
+def not_bound(state: State, problem: BaseException) -> bool:
+    """Whether a call failed before the tool began: no such tool, or arguments other than its quick way takes."""
+    if not isinstance(problem, TypeError | KeyError):
+        return False
+    trace = problem.__traceback__
+    inner = None if trace is None else trace.tb_next
+    if inner is None:
+        return True
+    return inner.tb_next is None and inner.tb_frame.f_code in state._model.quick_codes
 
 
 # -- the long way round, for everything but plain keyword arguments to a known tool

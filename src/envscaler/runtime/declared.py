@@ -14,7 +14,9 @@ __all__ = ["Rule", "Tool"]
 @dataclass(frozen=True, eq=False)
 class Tool:
     """A tool, or a setup function. ``run`` takes the state and the arguments by name and gives the JSON form of the
-    result. ``errors`` is the declared JSON form of error results, None for the environment's. ``line`` is the spec's."""
+    result. ``errors`` is the declared JSON form of error results, None for the environment's. ``line`` is the spec's.
+    ``by_dict(state, arguments)`` is a faster way to ``run`` for the plainest arguments: it raises TypeError or KeyError
+    itself when they are anything else, and then `call` takes the long way."""
 
     name: str
     run: Callable[..., Any]
@@ -24,9 +26,10 @@ class Tool:
     params: Mapping[str, Field] = field(default_factory=dict)
     errors: Any = None
     line: int = 0
+    by_dict: Callable[[Any, Any], Any] | None = None
 
     def bind(self) -> Callable[..., Any]:
-        """``run`` taking the arguments by their outside names."""
+        """``run`` taking the arguments by name, as they are named outside."""
         names = {p.json: p.name for p in self.params.values()}
         if all(json == name for json, name in names.items()):
             return self.run

@@ -17,13 +17,11 @@ from envscaler.runtime.prepare import Base, prepare, state_json
 from envscaler.runtime.results import ToolResult
 from envscaler.runtime.schemas import Catalogue, anthropic, mcp, openai, parameters
 from envscaler.runtime.state import State, commit
-from envscaler.runtime.store import BUDGET
 from envscaler.runtime.times import canonical_datetime, date_part
 from envscaler.runtime.view import StateView
 
 __all__ = ["Environment", "Snapshot", "Tools"]
 
-_new: Final = tuple.__new__
 _POLICIES: Final = ("lenient", "strict")
 
 
@@ -156,7 +154,7 @@ class Environment:
         self._seed = seed
         self._clock = self.clock if clock is None else self._checked_clock(clock)
         self._state = self.state_class(self._model, self._base.parts, seed, self._clock, policy or self.policy)
-        self._runs = self._model.runs["agent"]
+        self._runs = self._model.quick
         self.tools = self.tools_class(self._state, "agent")
         self.user_tools = self.user_tools_class(self._state, "user")
 
@@ -201,17 +199,18 @@ class Environment:
 
     def call(self, tool: str, arguments: Any = None, actor: str = "agent") -> ToolResult:
         """Call a declared tool by name. ``arguments``: a mapping, JSON text, or None. Never raises for what was sent."""
-        if actor == "agent" and arguments.__class__ is dict:
+        if actor == "agent":
             state = self._state
             try:
-                run = self._runs[tool]
-                value = run(state, **arguments)
-                changed = commit(state) if state._dirty else False
-                state._meter.steps = BUDGET
-                return _new(ToolResult, (True, value, None, changed))
+                value = self._runs[tool](state, arguments)
+                result = ToolResult()
+                result.changed = commit(state) if state._dirty else False
+                result.ok = True
+                result.value = value
+                result.error = None
+                return result
             except BaseException as problem:
-                trace = problem.__traceback__
-                if trace is None or trace.tb_next is not None or not isinstance(problem, TypeError | KeyError):
+                if not calls.not_bound(state, problem):
                     return calls.failed(state, problem, tool)
         return calls.call(self._state, tool, arguments, actor)
 

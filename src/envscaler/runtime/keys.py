@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 __all__ = ["Maker"]
@@ -12,7 +13,8 @@ _TEMPLATE: Final = re.compile(r"([^{}]*)\{(?:n(?::(0?)(\d{0,2})d?)?|hex:(\d{1,2}
 
 
 class Maker:
-    """A template such as ``M-{n:04d}`` or ``{hex:8}`` taken apart. ``counts``: it holds a counter."""
+    """A template such as ``M-{n:04d}`` or ``{hex:8}`` taken apart. ``counts``: it holds a counter;
+    ``key`` then makes the key with a number."""
 
     def __init__(self, template: str, as_int: bool = False) -> None:
         found = _TEMPLATE.fullmatch(template)
@@ -22,14 +24,9 @@ class Maker:
         self.as_int = as_int
         self.counts = found[4] is None
         self.digits = int(found[4] or 0)
-        self.width = int(found[3] or 0)
-        self.fill = "0" if found[2] or not self.width else " "
-
-    def key(self, number: int) -> Any:
-        """The key with that number."""
-        if self.as_int:
-            return number
-        return f"{self.prefix}{str(number).rjust(self.width, self.fill)}{self.suffix}"
+        counter = f"%{found[2] or ''}{found[3] or ''}d"
+        format_ = self.prefix.replace("%", "%%") + counter + self.suffix.replace("%", "%%")
+        self.key: Callable[[int], Any] = int if as_int else format_.__mod__
 
     def number(self, key: Any) -> int:
         """The number in a key that the template could have made, else 0."""

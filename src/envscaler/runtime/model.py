@@ -42,6 +42,8 @@ class Model:
             "user": {t.name: t.bind() for t in tools if t.actor == "user"},
             "setup": {t.name: t.bind() for t in setups},
         }
+        self.quick: Runs = {t.name: t.by_dict or _by_name(t.bind()) for t in tools if t.actor == "agent"}
+        self.quick_codes = frozenset(f.__code__ for f in self.quick.values())
         self.errors = errors
         self.source, self.lines = source
         self.files = {t.run.__code__.co_filename for t in (*tools, *setups) if hasattr(t.run, "__code__")}
@@ -50,6 +52,13 @@ class Model:
         """The tool that the actor may call by that name."""
         found = self.setups.get(name) if actor == "setup" else self.tools.get(name)
         return found if found is not None and (actor == "setup" or found.actor == actor) else None
+
+
+def _by_name(run: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    def quick(state: Any, arguments: Any) -> Any:
+        return run(state, **arguments)
+
+    return quick
 
 
 def _plan(shape: s.StateShape, check: Any) -> Plan | SinglePlan:

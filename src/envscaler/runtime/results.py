@@ -45,13 +45,29 @@ class ToolError(NamedTuple):
         return f"{self.source}:{self.line}" if self.line else None
 
 
-class ToolResult(NamedTuple):
-    """The outcome of a call: ``value`` when ``ok``, else ``error``. ``changed``: the state is not what it was before."""
+class ToolResult:
+    """The outcome of a call: ``value`` when ``ok``, else ``error``. ``changed``: the state is not what it was before.
+
+    Filled in slot by slot, as that is how Python makes objects fastest.
+    """
+
+    __slots__ = ("changed", "error", "ok", "value")
 
     ok: bool
     value: Any
     error: ToolError | None
     changed: bool
+
+    def __repr__(self) -> str:
+        outcome = f"value={self.value!r}" if self.ok else f"error={self.error!r}"
+        return f"ToolResult(ok={self.ok}, {outcome}, changed={self.changed})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ToolResult):
+            return NotImplemented
+        return (self.ok, self.value, self.error, self.changed) == (other.ok, other.value, other.error, other.changed)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def to_json(self) -> dict[str, Any]:
         """``{"success": true, "data": …}`` or ``{"success": false, "error": message}``."""

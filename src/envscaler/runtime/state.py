@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from envscaler.runtime.results import Failure
-from envscaler.runtime.store import BUDGET, REFS, Collection, Draws, Meter, Plan, Record, Single, SinglePlan, Table
+from envscaler.runtime.store import REFS, Collection, Draws, Meter, Plan, Record, Single, SinglePlan, Table
 from envscaler.runtime.times import date_part
 from envscaler.runtime.values import show
 from envscaler.runtime.writing import field_inspector, refs_of
@@ -130,7 +130,9 @@ def commit(state: State) -> bool:
     if state._marks:
         _check_rules(state)
     for part in dirty:
-        part.close()
+        part.before.clear()
+        if part.saved is not None:
+            part.close()
     dirty.clear()
     meter.settling = False
     return changed
@@ -173,4 +175,3 @@ def rollback(state: State) -> None:
     state._dirty.clear()
     state._marks.clear()
     state._meter.settling = False
-    state._meter.steps = BUDGET

@@ -28,19 +28,32 @@ BUDGET: Final = 1_000_000
 class Meter:
     """What all parts of one episode's state share: the touched parts, the steps left, the phase, the random numbers."""
 
-    __slots__ = ("dirty", "draws", "settling", "steps")
+    __slots__ = ("before", "dirty", "draws", "own_get", "settling", "steps")
+
+    check = None
+    overlay = None
+    saved = True
 
     def __init__(self, seed: int) -> None:
         self.steps = BUDGET
         self.settling = False
         self.dirty: list[Any] = []
         self.draws = Draws(seed, self.dirty)
+        self.before: dict[Any, Record | None] = {}
+        self.own_get: Callable[[Any], Record | None] = self.before.get
 
     def charge(self, n: int) -> None:
         """Take n steps; Failure when none are left."""
+        if self.steps == BUDGET and n > 0:
+            self.dirty.append(self)
         self.steps -= n
         if self.steps < 0:
             raise Failure("limit", f"The call takes more than {BUDGET} steps.")
+
+    def close(self) -> None:
+        self.steps = BUDGET
+
+    rollback = close
 
 
 class Part(Protocol):
@@ -50,6 +63,7 @@ class Part(Protocol):
     check: Callable[[Any, Any, Record | None, Record | None], None] | None
     own_get: Callable[[Any], Record | None]
     overlay: Any
+    saved: Any
 
     def flush(self) -> None:
         """Bring the lookup tables up to what the call wrote."""
@@ -61,7 +75,7 @@ class Part(Protocol):
         """Put the version from before back, as the new one is equal to it."""
 
     def close(self) -> None:
-        """The call succeeded: forget the versions from before."""
+        """The call succeeded (asked when ``saved`` is set): forget what it was before. ``before`` is emptied already."""
 
     def rollback(self) -> None:
         """The call failed: all is as it was before."""
@@ -221,8 +235,8 @@ class Collection:
     """
 
     __slots__ = (
-        "base", "before", "check", "clone", "dirty", "get", "gone", "meter", "new", "overlay", "own", "own_get", "plan",
-        "saved", "saved_top", "table", "top",
+        "base", "before", "check", "clone", "dirty", "get", "gone", "key_name", "look", "meter", "new", "overlay", "own",
+        "own_get", "plan", "saved", "saved_top", "table", "top",
     )  # fmt: skip
 
     get: Callable[[Any], Any]
@@ -237,6 +251,7 @@ class Collection:
         self.own.__missing__ = self.base.get
         self.own_get: Callable[[Any], Record | None] = self.own.get
         self.get = self.base.get
+        self.look = self.own.__getitem__
         self.new: dict[Any, None] = {}
         self.gone: set[Any] = set()
         self.before: dict[Any, Record | None] = {}
@@ -244,6 +259,7 @@ class Collection:
         self.top: int | None = None
         self.saved_top: int | None = None
         self.overlay: dict[tuple[str, ...], dict[Any, dict[Any, None]]] | None = None
+        self.key_name = table.plan.key_name
         self.clone: Callable[[Any], Record] = table.plan.clone
         self.check: Callable[[Any, Any, Record | None, Record | None], None] | None = table.plan.check
 
@@ -308,7 +324,9 @@ class Collection:
         if old is None:
             return None
         if not before:
-            self._touch()
+            self.dirty.append(self)
+            self.get = self.look
+            self.saved_top = self.top
         before[key] = old
         new = self.own[key] = self.clone(old)
         return new
@@ -340,24 +358,26 @@ class Collection:
 
     def _touch(self) -> None:
         self.dirty.append(self)
-        self.get = self.own.__getitem__
+        self.get = self.look
         self.saved_top = self.top
 
     def add(self, record: Record, key: Any = None) -> Any:
-        """Store a new record at the end and give it back to write to; its key is made unless given."""
-        if not self.before:
+        """Store a new record at the end and give it back to write to. It is a fresh dict with every field in it, the
+        key's first; without ``key`` the key is made."""
+        before = self.before
+        if not before:
             self._touch()
         if key is None:
-            key = self._make()
+            key = record[self.key_name] = self._make()
         elif self.get(key) is not None:
             raise Failure("constraint", f"{self.plan.noun} {show(key)} already exists")
         else:
             self._count(key)
-        if key not in self.before:
-            self.before[key] = None
+        if key not in before:
+            before[key] = None
         self.new[key] = None
-        stored = self.own[key] = {self.plan.key_name: key, **record}
-        return stored
+        self.own[key] = record
+        return record
 
     def _count(self, key: Any) -> None:
         make = self.plan.make
@@ -372,8 +392,9 @@ class Collection:
         if make is None:
             raise Failure("internal", f"{self.plan.noun} needs a key")
         if make.counts:
-            self.top = self._top() + 1
-            return make.key(self.top)
+            top = self.top
+            self.top = top = (self.table.top() if top is None else top) + 1
+            return make.key(top)
         for _ in range(1000):
             key = make.drawn(self.meter.draws.rng())
             if self.get(key) is None:
@@ -413,7 +434,7 @@ class Collection:
             self.own.__missing__ = lambda key: None if key in gone else base_get(key)
         else:
             self.own.__missing__ = self.base.get
-        self.get = self.own.__getitem__ if self.own or self.gone else self.base.get
+        self.get = self.look if self.own or self.gone else self.base.get
 
     # -- lookups by value
 
@@ -530,7 +551,6 @@ class Collection:
             self.own[key] = old
 
     def close(self) -> None:
-        self.before.clear()
         self.saved = None
 
     def rollback(self) -> None:
@@ -545,7 +565,8 @@ class Collection:
         else:
             self._rebuild(saved)
         self.top = self.saved_top
-        self.close()
+        self.before.clear()
+        self.saved = None
         self._aim()
 
     def _rebuild(self, saved: Saved) -> None:
@@ -611,6 +632,8 @@ class Single:
 
     __slots__ = ("base", "before", "check", "dirty", "overlay", "plan", "value")
 
+    saved = None
+
     def __init__(self, plan: SinglePlan, base: Record, meter: Meter) -> None:
         self.plan = plan
         self.base = base
@@ -642,7 +665,7 @@ class Single:
         self.value = old
 
     def close(self) -> None:
-        self.before.clear()
+        """Not asked: nothing is saved."""
 
     def rollback(self) -> None:
         self.value = self.before.pop(None, self.value)
