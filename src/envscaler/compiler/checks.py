@@ -13,11 +13,26 @@ from envscaler.compiler.statement import Stmt, filled, inside_f, shown
 from envscaler.spec.checked import Checked
 from envscaler.spec.model import RuleDef, Spec, StateDef
 from envscaler.spec.types import (
-    DURATION, FLOAT, INT, MONEY, NUMBER, Const, DictOf, Enum, Field, Key, ListOf, Nullable, Partial, Struct, Type, Union,
+    DURATION,
+    FLOAT,
+    INT,
+    MONEY,
+    NUMBER,
+    Const,
+    DictOf,
+    Enum,
+    Field,
+    Key,
+    ListOf,
+    Nullable,
+    Partial,
+    Struct,
+    Type,
+    Union,
     strip_null,
 )  # fmt: skip
 
-__all__ = ["Check", "Changes", "changes", "check_statements"]
+__all__ = ["Changes", "Check", "changes", "check_statements"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +111,12 @@ def _guarded(test: str, code: str) -> str:
     if not test:
         return code
     head, _, rest = code.partition("\n")
-    if head.startswith("if ") and rest and all(line.startswith(" ") for line in rest.split("\n")) and " or " not in head:
+    if (
+        head.startswith("if ")
+        and rest
+        and all(line.startswith(" ") for line in rest.split("\n"))
+        and " or " not in head
+    ):
         outer = test[3:-1]
         return f"if {f'({outer})' if ' or ' in outer else outer} and {head[3:]}\n{rest}"
     return f"{test}\n" + "\n".join(f"    {line}" for line in code.split("\n"))
@@ -158,7 +178,9 @@ def _present(field: Field, test: str) -> str:
 def _reference(state: StateDef, field: Field, kind: Key, value: str) -> str:
     test = _present(field, f"{value} not in _state.{kind.collection}")
     shown_value = f"{{new[{_single(field.name)}]}}"
-    text = f"{_subject(state)}: {inside_f(field.json)} refers to {shown_value}, which does not exist in {kind.collection}."
+    text = (
+        f"{_subject(state)}: {inside_f(field.json)} refers to {shown_value}, which does not exist in {kind.collection}."
+    )
     return f'if {test}:\n    raise _Failure("constraint", f"{text}")'
 
 
@@ -185,8 +207,8 @@ def _bounds_text(field: Field, kind: Type) -> str:
 
 def _inspected(field: Field) -> bool:
     """Whether a value of the field can be wrong although its static type is right."""
-    bounded = any(b is not None for b in (field.ge, field.gt, field.le, field.lt, field.min_length, field.max_length, field.pattern))
-    return bounded or _delicate(field.type)
+    bounds = (field.ge, field.gt, field.le, field.lt, field.min_length, field.max_length, field.pattern)
+    return any(b is not None for b in bounds) or _delicate(field.type)
 
 
 def _delicate(of: Type) -> bool:
@@ -236,7 +258,7 @@ def _removed(module: Check, state: StateDef) -> Iterator[Stmt]:
             yield Stmt(_mark_all(module, rule), rule.span.line)
         for join in dependence.joins:
             if join.state == state.name:
-                value = "key" if join.field == KEY else f"old[{quoted(join.field)}]"
+                value = "key" if join.on == KEY else f"old[{quoted(join.on)}]"
                 yield Stmt(_mark(module, rule, join.own, value), rule.span.line)
 
 
@@ -303,14 +325,16 @@ def _marks(module: Check, state: StateDef, rule: RuleDef) -> Iterator[Stmt]:
     for join in dependence.joins:
         if join.state != state.name:
             continue
-        test = _read_changed(module, state, dependence.any_of(join.reads | {join.field} - {KEY}))
+        test = _read_changed(module, state, dependence.any_of(join.reads | {join.on} - {KEY}))
         if test is None:
             continue
-        value = "key" if join.field == KEY else f"new[{quoted(join.field)}]"
+        value = "key" if join.on == KEY else f"new[{quoted(join.on)}]"
         code = _mark(module, rule, join.own, value)
-        if join.field != KEY and module.changes.field(state, join.field):
-            before = _mark(module, rule, join.own, f"old[{quoted(join.field)}]")
-            code += "\n" + _guarded(f"if {'' if state.single else 'old is not None and '}{_differs(state, join.field)}:", before)
+        if join.on != KEY and module.changes.field(state, join.on):
+            before = _mark(module, rule, join.own, f"old[{quoted(join.on)}]")
+            code += "\n" + _guarded(
+                f"if {'' if state.single else 'old is not None and '}{_differs(state, join.on)}:", before
+            )
         yield Stmt(_guarded(test, code), line)
 
 

@@ -20,10 +20,10 @@ _WHOLE = "<any field>"
 
 @dataclass(slots=True)
 class Join:
-    """Records of ``state`` whose ``field`` equals the rule's record's ``own`` (fields, or KEY), and what is read of them."""
+    """Records of ``state`` whose ``on`` equals the rule's record's ``own`` (fields, or KEY), and what is read of them."""
 
     state: str
-    field: str
+    on: str
     own: str
     reads: set[str] = field(default_factory=set)
 
@@ -154,10 +154,11 @@ class _Walk:
         """The collection and key of `key in c`."""
         target = node.comparisons[0]
         state = self.role(target.comparator)
-        if len(node.comparisons) == 1 and isinstance(target.operator, (cst.In, cst.NotIn)) and state is not None:
-            if state.kind == "state" and not self.spec.states[state.name].single:
-                return state.name, node.left
-        return None
+        if len(node.comparisons) != 1 or not isinstance(target.operator, (cst.In, cst.NotIn)):
+            return None
+        if state is None or state.kind != "state" or self.spec.states[state.name].single:
+            return None
+        return state.name, node.left
 
     def _lookup(self, state: str, key: cst.BaseExpression, rows: _Rows, reads: set[str]) -> None:
         own = self._own(key)
@@ -187,7 +188,7 @@ class _Walk:
                 inner[name] = None
         else:
             self.seen.add(state)
-            inner.update({name: None for name in _names(loop.target)})
+            inner.update(dict.fromkeys(_names(loop.target)))
             if row is not None:
                 inner[row] = reads
         join = self._join(loop, state, row, key, reads)
@@ -226,7 +227,9 @@ class _Walk:
                 return state.name, row.value, key.value
         return state.name, None, None
 
-    def _join(self, loop: cst.CompFor, state: str | None, row: str | None, key: str | None, reads: set[str]) -> Join | None:
+    def _join(
+        self, loop: cst.CompFor, state: str | None, row: str | None, key: str | None, reads: set[str]
+    ) -> Join | None:
         if state is None or self.each is None or (row is None and key is None):
             return None
         for condition in loop.ifs:

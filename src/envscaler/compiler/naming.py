@@ -13,12 +13,28 @@ from envscaler.compiler.literals import literal, quoted
 from envscaler.spec.checked import Checked, CheckedBody, Effects
 from envscaler.spec.model import Spec
 from envscaler.spec.types import (
-    ANY, MISSING, MONEY, NONE, STR, Const, DictOf, Enum, Field, Key, ListOf, Nullable, Obj, Partial, Scalar, StateOf,
-    Struct, Type, Union,
+    ANY,
+    MISSING,
+    MONEY,
+    NONE,
+    STR,
+    Const,
+    DictOf,
+    Enum,
+    Field,
+    Key,
+    ListOf,
+    Nullable,
+    Obj,
+    Partial,
+    Scalar,
+    StateOf,
+    Struct,
+    Type,
+    Union,
 )  # fmt: skip
 
 __all__ = ["Naming", "identity"]
-
 
 
 def identity(of: Type) -> bool:
@@ -214,9 +230,10 @@ def _simple(value: str) -> bool:
 def _operand(value: str) -> str:
     """The expression as an operand; names, calls and look-ups need no parentheses."""
     tree = cst.parse_expression(value) if not _simple(value) else None
-    if tree is None or isinstance(tree, (cst.Name, cst.Attribute, cst.Subscript, cst.Call)) or getattr(tree, "lpar", ()):
-        return value
-    return value if isinstance(tree, (cst.List, cst.Dict, cst.ListComp, cst.DictComp)) else f"({value})"
+    return value if tree is None or isinstance(tree, _ATOMS) or tree.lpar else f"({value})"
+
+
+_ATOMS = (cst.Name, cst.Attribute, cst.Subscript, cst.Call, cst.List, cst.Dict, cst.ListComp, cst.DictComp)
 
 
 def _locals(checked: Checked) -> set[str]:
@@ -232,8 +249,10 @@ def _locals(checked: Checked) -> set[str]:
             )
     spec = checked.spec
     assert spec is not None
-    for definition in (*spec.tools.values(), *spec.helpers.values(), *spec.setup.values()):
-        for param in definition.params:
-            found.add(param.name)
-            found.update(filter(None, [param.as_name]))
+    params = [p for t in spec.tools.values() for p in t.params]
+    params += [p for h in (*spec.helpers.values(), *spec.setup.values()) for p in h.params]
+    for param in params:
+        found.add(param.name)
+        if param.as_name is not None:
+            found.add(param.as_name)
     return found

@@ -204,14 +204,18 @@ class _Planner:
         about = quoted(self._text(state.description)) if state.description else None
         if state.single:
             return call("_s.Single", quoted(state.name), record, form=_other(state.form, "map"), description=about)
-        tree = state.tree
+        tree = None
+        if state.tree is not None:
+            tree = call(
+                "_s.Tree", quoted(state.tree.parent), quoted(state.tree.name), nested=_optional(state.tree.nested)
+            )
         return call(
             "_s.Collection",
             quoted(state.name),
             record,
             unique=literal(state.unique) if state.unique else None,
             form=_other(state.form, "map"),
-            tree=None if tree is None else call("_s.Tree", quoted(tree.parent), quoted(tree.name), nested=_optional(tree.nested)),
+            tree=tree,
             description=about,
         )
 
@@ -234,7 +238,8 @@ class _Planner:
         if "\n" in body and not body.startswith("("):
             body = f"({body})"
         signature = _signature([f"_state: {state_class}", *own])
-        return RuleFunction(self.naming.functions["rule", rule.name], signature, self._text(rule.text.value), body, lowered.lines)
+        name = self.naming.functions["rule", rule.name]
+        return RuleFunction(name, signature, self._text(rule.text.value), body, lowered.lines)
 
     def _check(self, module: Check, state: StateDef, state_class: str) -> Function | None:
         statements = check_statements(module, state)
@@ -253,7 +258,9 @@ class _Planner:
             default = "" if param.field.default is MISSING else f" = {self.naming.default(param.field)}"
             params.append(f"{param.name}: {_internal_text(param.field.type)}{default}")
         doc = self._text(helper.description) or f"Shared logic: {helper.name}."
-        return Function(self.naming.helper(helper.name), _signature(params), "Any", doc, (), lowered.code, lowered.lines)
+        return Function(
+            self.naming.helper(helper.name), _signature(params), "Any", doc, (), lowered.code, lowered.lines
+        )
 
     def _tool(self, tool: ToolDef | HelperDef, kind: str, body: CheckedBody, state_class: str) -> ToolPlan:
         table = self.naming.functions["_p", tool.name]
@@ -265,7 +272,13 @@ class _Planner:
         signature = [f"_state: {state_class}", *(f"{p.name}: Any = {signature_default(p.field)}" for p in tool.params)]
         doc = self._about(tool)
         function = Function(
-            self.naming.functions[kind, tool.name], _signature(signature), "Any", doc, before, lowered.code, lowered.lines
+            self.naming.functions[kind, tool.name],
+            _signature(signature),
+            "Any",
+            doc,
+            before,
+            lowered.code,
+            lowered.lines,
         )
         return ToolPlan(params, function)
 
@@ -274,11 +287,11 @@ class _Planner:
         return self._text(text) or tool.name
 
     def _tool_classes(self, class_name: str) -> Iterator[ToolsClass]:
-        by_actor = {"agent": (f"{class_name}Tools", "The agent's tools."), "user": (f"{class_name}UserTools", "The user's tools.")}
-        for actor, (name, doc) in by_actor.items():
+        for actor, word in (("agent", ""), ("user", "User")):
             tools = [t for t in self.spec.tools.values() if t.actor == actor]
             if tools:
-                yield ToolsClass(self.naming.ids.claim(name), doc, tuple(map(self._method, tools)))
+                name = self.naming.ids.claim(f"{class_name}{word}Tools")
+                yield ToolsClass(name, f"The {actor}'s tools.", tuple(map(self._method, tools)))
 
     def _method(self, tool: ToolDef) -> Method:
         own = "_self" if any(p.name == "self" for p in tool.params) else "self"
@@ -297,7 +310,11 @@ class _Planner:
     # -- the class
 
     def _attributes(
-        self, state_class: str, checks: tuple[Function, ...], tool_classes: tuple[ToolsClass, ...], moves: Mapping[str, str]
+        self,
+        state_class: str,
+        checks: tuple[Function, ...],
+        tool_classes: tuple[ToolsClass, ...],
+        moves: Mapping[str, str],
     ) -> Iterator[Named]:
         spec, naming = self.spec, self.naming
         yield Named("name", quoted(spec.name))
@@ -361,7 +378,9 @@ class _Planner:
             quoted(self._text(rule.text.value)),
             run=self.naming.functions["rule", rule.name] if rule.name in self.checked.rules else None,
             each=None if rule.each is None else quoted(rule.each),
-            moves=None if table is None or rule.field is None else Group("(", (quoted(".".join(rule.field)), table), ")"),
+            moves=None
+            if table is None or rule.field is None
+            else Group("(", (quoted(".".join(rule.field)), table), ")"),
             policy="True" if rule.policy else None,
             line=str(rule.span.line),
         )
@@ -370,7 +389,8 @@ class _Planner:
         made = literal(self.spec.initial_state)
         if len(flat(made)) <= _LONG_STATE:
             return made
-        return call("_json.loads", quoted(json.dumps(_plain(self.spec.initial_state), ensure_ascii=True, separators=(",", ":"))))
+        text = json.dumps(_plain(self.spec.initial_state), ensure_ascii=True, separators=(",", ":"))
+        return call("_json.loads", quoted(text))
 
 
 def _plain(value: Any) -> Any:
@@ -430,5 +450,3 @@ def _other(value: str, default: str) -> str | None:
 
 def _optional(value: str | None) -> str | None:
     return None if value is None else quoted(value)
-
-

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envscaler.compiler.literals import literal, quoted
 from envscaler.compiler.layout import flat
+from envscaler.compiler.literals import literal, quoted
 from envscaler.compiler.statement import Stmt, message
 from envscaler.spec.model import Param, Spec
 from envscaler.spec.types import (
-    BOOL, FLOAT, INT, MISSING, MONEY, STR, Const, Enum, Field, Key, ListOf, Nullable, Type, strip_null,
+    BOOL,
+    FLOAT,
+    INT,
+    MISSING,
+    MONEY,
+    STR,
+    Const,
+    Enum,
+    Field,
+    Key,
+    ListOf,
+    Nullable,
+    Type,
+    strip_null,
 )  # fmt: skip
 
 __all__ = ["prologue", "signature_default", "type_text"]
@@ -80,8 +93,12 @@ def _has_bounds(of: Field) -> bool:
 
 def between(value: str, of: Field, low: str = "", high: str = "") -> str:
     """``ge <= value < lt`` from a field's bounds, ``low`` and ``high`` (both exclusive) where it has none."""
-    left = f"{_bound(of.ge)} <= " if of.ge is not None else f"{_bound(of.gt)} < " if of.gt is not None else f"{low} < " if low else ""
-    right = f" <= {_bound(of.le)}" if of.le is not None else f" < {_bound(of.lt)}" if of.lt is not None else f" < {high}" if high else ""
+    left = f"{low} < " if low else ""
+    if of.ge is not None or of.gt is not None:
+        left = f"{_bound(of.ge)} <= " if of.ge is not None else f"{_bound(of.gt)} < "
+    right = f" < {high}" if high else ""
+    if of.le is not None or of.lt is not None:
+        right = f" <= {_bound(of.le)}" if of.le is not None else f" < {_bound(of.lt)}"
     return f"{left}{value}{right}"
 
 
@@ -92,8 +109,9 @@ def _bound(value: object) -> str:
 def _money(of: Field, slow: str) -> str:
     """Numbers with at most two decimals become minor units here; everything else is looked at more closely."""
     name = of.name
+    cents = f"(_m := round({name} * 100)) / 100 == {name}"
     lines = [
-        f"if {name}.__class__ is float and -1e12 < {name} < 1e12 and (_m := round({name} * 100)) / 100 == {name}{_within(of, '_m')}:",
+        f"if {name}.__class__ is float and -1e12 < {name} < 1e12 and {cents}{_within(of, '_m')}:",
         f"    {name} = _m",
         f"elif {name}.__class__ is int and {-_MONEY_BOUND} < {name} < {_MONEY_BOUND}{_within(of, f'{name} * 100')}:",
         f"    {name} *= 100",

@@ -8,8 +8,8 @@ import re
 from envscaler.compiler import templates
 from envscaler.compiler.literals import quoted
 from envscaler.compiler.plan import ModulePlan
-from envscaler.compiler.statement import Stmt
 from envscaler.compiler.sourcemap import compact, line_map
+from envscaler.compiler.statement import Stmt
 
 __all__ = ["render_module"]
 
@@ -65,5 +65,3 @@ def _source_attribute(file: str, lines: dict[int, int]) -> str:
     if not lines:
         return f"    source = ({quoted(file)}, {{}})\n"
     return f"    source = (\n        {quoted(file)},\n        {{\n{compact(lines, indent=12)}\n        }},\n    )\n"
-
-

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from envscaler.compiler.layout import Doc, Group, Prefixed
+from envscaler.compiler.layout import Doc, Group, Prefixed, flat
 from envscaler.compiler.literals import literal, quoted
-from envscaler.compiler.layout import flat
 from envscaler.compiler.naming import Naming
 from envscaler.spec.types import Const, Field, Partial, Struct, Type, Union
 
@@ -58,7 +57,11 @@ def _struct(naming: Naming, name: str, doc: str, of: Struct, *, partial: bool) -
     always: list[Doc] = []
     sometimes: list[tuple[str, str]] = []
     key = naming.spec.states[of.collection].key if of.collection is not None and not partial else None
-    if key is not None and of.collection is not None and (key.in_record or naming.spec.states[of.collection].form == "list"):
+    if (
+        key is not None
+        and of.collection is not None
+        and (key.in_record or naming.spec.states[of.collection].form == "list")
+    ):
         always.append(Prefixed(f"{quoted(key.json)}: ", f"r[{quoted(key.name)}]"))
     for field in of.fields.values():
         value = naming.out(field.type, f"r[{quoted(field.name)}]")

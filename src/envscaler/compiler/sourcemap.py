@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from itertools import chain
 
 from envscaler.compiler.plan import Function, ModulePlan, RuleFunction
 
@@ -15,8 +14,9 @@ def line_map(plan: ModulePlan, tree: ast.Module) -> dict[int, int]:
     """Generated line -> line of the spec, for the statements of tools, helpers, setup functions, rules and checks."""
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     found: dict[int, int] = {}
-    tools = (t.function for t in (*plan.tools, *plan.setup))
-    for planned in chain(plan.rules, plan.checks, plan.helpers, tools):
+    every: list[Function | RuleFunction] = [*plan.rules, *plan.checks, *plan.helpers]
+    every += [t.function for t in (*plan.tools, *plan.setup)]
+    for planned in every:
         node = functions[planned.name]
         for generated, line in _function(planned, node):
             found[generated] = line

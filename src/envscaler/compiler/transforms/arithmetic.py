@@ -7,7 +7,20 @@ import libcst as cst
 from envscaler.compiler.transforms import nodes
 from envscaler.compiler.transforms.base import Case, Lowering
 from envscaler.spec.logic.relations import plain
-from envscaler.spec.types import DATE, DATETIME, DURATION, FLOAT, INT, MONEY, NUMBER, STR, TIME, ListOf, Type, strip_null
+from envscaler.spec.types import (
+    DATE,
+    DATETIME,
+    DURATION,
+    FLOAT,
+    INT,
+    MONEY,
+    NUMBER,
+    STR,
+    TIME,
+    ListOf,
+    Type,
+    strip_null,
+)
 
 CASES = (
     Case("return today + days(21)", "return _rt.date_shift(_state._today, _rt.days(21))"),
@@ -16,7 +29,7 @@ CASES = (
     Case("return 'x' * a", "return _rt.repeat('x', a)", params="{a: int}"),
     Case("return fee * n", "return _rt.money_mul(fee, n) / 100", params="{fee: money, n: int}"),
     Case("return fee / 2", "return _rt.money_over(fee, 2) / 100", params="{fee: money}"),
-    Case("return (today - date('2030-01-01')) // days(1)", "return (_rt.date_diff(_state._today, _rt.date('2030-01-01'))) // _rt.days(1)"),
+    Case("return (today - day) // days(1)", "return (_rt.date_diff(_state._today, day)) // _rt.days(1)", params="{day: date}"),
     Case("x = a + 'y'\nreturn x", "x = _rt.text(a + 'y')\nreturn x", params="{a: str}"),
     Case(
         "n = 0\nfor x in xs:\n    n += x\nreturn n",
@@ -69,7 +82,8 @@ def _minus(value: cst.BaseExpression) -> cst.BaseExpression:
 
 
 _SYMBOLS: dict[type[cst.CSTNode], str] = {
-    cst.Add: "+", cst.Subtract: "-", cst.Multiply: "*", cst.Divide: "/", cst.FloorDivide: "//", cst.Modulo: "%", cst.Power: "**",
+    cst.Add: "+", cst.Subtract: "-", cst.Multiply: "*", cst.Divide: "/", cst.FloorDivide: "//", cst.Modulo: "%",
+    cst.Power: "**",
     cst.AddAssign: "+", cst.SubtractAssign: "-", cst.MultiplyAssign: "*", cst.DivideAssign: "/",
     cst.FloorDivideAssign: "//", cst.ModuloAssign: "%", cst.PowerAssign: "**",
 }  # fmt: skip
@@ -121,8 +135,9 @@ def growth(of: Type, in_loop: bool) -> str:
 def _grows(low: Lowering, node: cst.BaseExpression, of: Type) -> bool:
     match node:
         case cst.BinaryOperation(operator=operator):
-            made_safe = isinstance(operator, (cst.Multiply, cst.Power)) and of not in (FLOAT, NUMBER)
-            return not made_safe and not isinstance(operator, (cst.FloorDivide, cst.Modulo)) and of not in (DATE, DATETIME, TIME)
+            if isinstance(operator, (cst.FloorDivide, cst.Modulo)) or of in (DATE, DATETIME, TIME):
+                return False
+            return not isinstance(operator, (cst.Multiply, cst.Power)) or of in (FLOAT, NUMBER)
         case cst.FormattedString():
             return any(
                 low.plain(p.expression) == STR and not isinstance(p.expression, cst.SimpleString)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -65,7 +65,6 @@ class Lowering:
     choosing: set[cst.CSTNode] = field(default_factory=set)  # loops whose one `if` makes the record writable
     lines: dict[cst.CSTNode, int] = field(default_factory=dict)  # statements made -> line of the block
     loops: int = 0  # `for` statements around the current node
-    unloaded: set[str] = field(default_factory=set)  # targets of loops over raw records in a body that writes them
 
     def note(self, node: cst.CSTNode) -> Note | None:
         return self.notes.get(node)

@@ -48,11 +48,16 @@ Call = Callable[[Lowering, cst.Call, cst.Call], cst.BaseExpression]
 def before_call(low: Lowering, node: cst.Call) -> None:
     """Where a part of a record is picked out of many records, the records must be writable ones."""
     state = low.written_view(node)
-    if state is not None and low.role(node) is not None and node not in low.raw and not is_record(low.type(node), state):
-        if low.is_role(node, "call"):
-            low.editing.update(n for n in nodes.children(node) if isinstance(n, cst.CompFor))
+    part = state is not None and node not in low.raw and not is_record(low.type(node), state)
+    if part and low.is_role(node, "call"):
+        low.editing.update(n for n in nodes.children(node) if isinstance(n, cst.CompFor))
     role = low.role(node)
-    if role is not None and role.kind == "method" and METHODS[role.name].writes and isinstance(node.func, cst.Attribute):
+    if (
+        role is not None
+        and role.kind == "method"
+        and METHODS[role.name].writes
+        and isinstance(node.func, cst.Attribute)
+    ):
         low.editing.add(node.func.value)
 
 
@@ -122,10 +127,7 @@ def _picked(low: Lowering, original: cst.Call, updated: cst.Call) -> cst.BaseExp
 
 def _first(low: Lowering, original: cst.Call, updated: cst.Call) -> cst.BaseExpression:
     args = _values(updated)
-    if len(args) > 1:
-        made = nodes.call("_rt.first_or", *args[:2])
-    else:
-        made = nodes.call("_rt.first", *args)
+    made = nodes.call("_rt.first" if len(args) == 1 else "_rt.first_or", *args)
     return lookups.writable(low, original, made)
 
 
@@ -230,7 +232,6 @@ def _method(low: Lowering, original: cst.Call, updated: cst.Call, name: str) -> 
             return nodes.call("_rt.extend", value, last)
         return updated.with_changes(args=[*updated.args[:-1], updated.args[-1].with_changes(value=last)])
     return updated
-
 
 
 _SPECIAL: dict[str, Call] = {

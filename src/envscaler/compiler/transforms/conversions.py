@@ -12,7 +12,9 @@ from envscaler.spec.logic.relations import plain
 from envscaler.spec.types import ANY, FLOAT, MONEY, Nullable, Struct, Type, strip_null
 
 CASES = (
-    Case("require(fee > 2.50, 'no')", "if not fee > 250:\n    raise _Failure(\"refused\", 'no')", params="{fee: money}"),
+    Case(
+        "require(fee > 2.50, 'no')", "if not fee > 250:\n    raise _Failure(\"refused\", 'no')", params="{fee: money}"
+    ),
     Case("return money(n)", "return _rt.money(n) / 100", params="{n: number}"),
 )
 
@@ -52,7 +54,9 @@ def _as_float(original: cst.BaseExpression, updated: cst.BaseExpression, *, null
     return nodes.expression(f"None if {source} is None else float({source})")
 
 
-def _as_struct(low: Lowering, original: cst.BaseExpression, updated: cst.BaseExpression, target: Struct) -> cst.BaseExpression:
+def _as_struct(
+    low: Lowering, original: cst.BaseExpression, updated: cst.BaseExpression, target: Struct
+) -> cst.BaseExpression:
     """A dict literal as the struct that the place declares; its values are converted where they stand."""
     if not isinstance(original, cst.Dict) or not isinstance(updated, cst.Dict):
         return nodes.call("_rt.copy", updated)
@@ -70,5 +74,9 @@ def number(node: cst.BaseExpression) -> Decimal | None:
         inner = number(node.expression)
         return None if inner is None else -inner
     if isinstance(node, (cst.Integer, cst.Float)):
-        return Decimal(str(node.evaluated_value)) if isinstance(node, cst.Integer) else Decimal(node.value.replace("_", ""))
+        return (
+            Decimal(str(node.evaluated_value))
+            if isinstance(node, cst.Integer)
+            else Decimal(node.value.replace("_", ""))
+        )
     return None

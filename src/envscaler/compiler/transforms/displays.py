@@ -12,7 +12,7 @@ CASES = (
     Case(
         "found = [m for m in members.values()]\nmembers[k].status = 'active'\nreturn found[0].name",
         "found = [_rt.copy(m) for m in _state.members.values()]\n"
-        "_state.members.edit(k)[\"status\"] = 'active'\nreturn found[0][\"name\"]",
+        '_state.members.edit(k)["status"] = \'active\'\nreturn found[0]["name"]',
         params="{k: {ref: members}}",
     ),
 )
@@ -38,7 +38,12 @@ def _mark(low: Lowering, node: cst.BaseExpression) -> None:
 
 
 def _copied(low: Lowering, original: cst.BaseExpression, updated: cst.BaseExpression) -> cst.BaseExpression:
-    if low.source(original) is None or original in low.returned or low.fresh(original) or not container(low.type(original)):
+    if (
+        low.source(original) is None
+        or original in low.returned
+        or low.fresh(original)
+        or not container(low.type(original))
+    ):
         return updated
     return nodes.call("_rt.copy", updated)
 
@@ -58,7 +63,6 @@ def leave_display(low: Lowering, original: cst.List | cst.Dict, updated: cst.Lis
     return updated.with_changes(elements=[b.with_changes(value=_copied(low, a.value, b.value)) for a, b in pairs])
 
 
-BEFORE = {cst.Return: before_return}
 HANDLERS = {
     cst.ListComp: leave_list_comp,
     cst.DictComp: leave_dict_comp,

@@ -59,7 +59,7 @@ def _negated(test: cst.BaseExpression) -> cst.BaseExpression:
     return cst.UnaryOperation(cst.Not(), test if simple else nodes.enclosed(test))
 
 
-def failure(low: Lowering, original: cst.Call, updated: cst.Call, skip: int) -> cst.Call:
+def failure(updated: cst.Call, skip: int) -> cst.Call:
     """`_Failure("refused", message, rule=…)` from the arguments of a `require` or `fail` after the first ``skip``."""
     named = {a.keyword.value: a.value for a in updated.args if a.keyword is not None}
     placed = [a.value for a in updated.args[skip:] if a.keyword is None]

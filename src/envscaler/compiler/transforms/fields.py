@@ -16,7 +16,7 @@ CASES = (
     ),
     Case(
         "return {'id': copy.barcode, 'title': copy.title}",
-        'return {\'id\': copy["barcode"], \'title\': copy["title"]}',
+        "return {'id': copy[\"barcode\"], 'title': copy[\"title\"]}",
         params="{barcode: {ref: copies, as: copy}}",
     ),
     Case("return today.year", "return _rt.year(_state._today)"),

@@ -25,7 +25,11 @@ class Found:
 
 
 def lookup(
-    low: Lowering, loop: cst.For | cst.CompFor, test: cst.BaseExpression, made: cst.BaseExpression, collection: cst.BaseExpression
+    low: Lowering,
+    loop: cst.For | cst.CompFor,
+    test: cst.BaseExpression,
+    made: cst.BaseExpression,
+    collection: cst.BaseExpression,
 ) -> Found | None:
     """The look-up that ``loop`` over ``c.values()`` comes to, if its condition begins with a fitting equality.
 
@@ -34,7 +38,11 @@ def lookup(
     there are many records of each value.
     """
     first, first_made = _first(test), _first(made)
-    if not isinstance(first, cst.Comparison) or not isinstance(first_made, cst.Comparison) or len(first.comparisons) != 1:
+    if (
+        not isinstance(first, cst.Comparison)
+        or not isinstance(first_made, cst.Comparison)
+        or len(first.comparisons) != 1
+    ):
         return None
     if not isinstance(first.comparisons[0].operator, cst.Equal) or not isinstance(loop.target, cst.Name):
         return None
@@ -96,4 +104,3 @@ def _steady(low: Lowering, node: cst.BaseExpression, row: str) -> bool:
     while isinstance(node, cst.Attribute) and (low.is_role(node, "field") or low.is_role(node, "key")):
         node = node.value
     return isinstance(node, cst.Name) and node.value != row and low.role(node) is not None
-

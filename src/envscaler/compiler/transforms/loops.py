@@ -22,27 +22,31 @@ CASES = (
     ),
     Case(
         "for m in loans.values():\n    if m.barcode == k:\n        m.returned = today",
-        "for m in _rt.loop(_state, _state.loans.by((\"barcode\",), k)):\n    if m[\"barcode\"] == k:\n"
-        "        m = _state.loans.edit_of(m)\n        m[\"returned\"] = _state._today",
+        'for m in _rt.loop(_state, _state.loans.by(("barcode",), k)):\n    if m["barcode"] == k:\n'
+        '        m = _state.loans.edit_of(m)\n        m["returned"] = _state._today',
         params="{k: {ref: copies}}",
     ),
     Case(
         "return [m.due for m in loans.values() if m.barcode == k and m.returned is None]",
-        "return [m[\"due\"] for m in _rt.loop(_state, _state.loans.by((\"barcode\",), k)) if m[\"returned\"] is None]",
+        'return [m["due"] for m in _rt.loop(_state, _state.loans.by(("barcode",), k)) if m["returned"] is None]',
         params="{k: {ref: copies}}",
     ),
     Case(
         "n = 0\nfor c in copies.values():\n    n += 1\ncopies[k].state = 'lost'\nreturn n",
-        "n = 0\nfor c in _state.copies.values():\n    n = _rt.integer(n + 1)\n_state.copies.edit(k)[\"state\"] = 'lost'\nreturn n",
+        "n = 0\nfor c in _state.copies.values():\n    n = _rt.integer(n + 1)\n"
+        "_state.copies.edit(k)[\"state\"] = 'lost'\nreturn n",
         params="{k: {ref: copies}}",
     ),
     Case(
         "last = copies[k]\nfor c in copies.values():\n    last = c\nlast.state = 'lost'",
-        "last = _state.copies.edit(k)\nfor c in _state.copies.values():\n"
-        "    last = _state.copies.edit_of(c)\nlast[\"state\"] = 'lost'",
+        "last = _state.copies.edit(k)\nfor c in _state.copies.edit_values():\n    last = c\nlast[\"state\"] = 'lost'",
         params="{k: {ref: copies}}",
     ),
-    Case("return [n for n in xs if n > 1]", "return [n for n in _rt.loop(_state, xs) if n > 1]", params="{xs: {list: int}}"),
+    Case(
+        "return [n for n in xs if n > 1]",
+        "return [n for n in _rt.loop(_state, xs) if n > 1]",
+        params="{xs: {list: int}}",
+    ),
 )
 
 _VIEWS = ("collection.keys", "collection.values", "collection.items")
@@ -54,12 +58,14 @@ def before_for(low: Lowering, node: cst.For) -> None:
     written = _written_record(low, node.iter)
     if written is None:
         return
-    escapes = _escapes(low, node, written)
-    if written in low.body.loop_edits.get(node, ()) or escapes:
-        chosen = not escapes and isinstance(node.target, cst.Name) and low.is_role(node.iter, "method", "collection.values")
+    outlives = any(_used_outside(low.body.module, node, n.value) for n in nodes.names_in(node.target))
+    if outlives:
+        low.editing.add(node)
+    elif written in low.body.loop_edits.get(
+        node, ()
+    ):  # the body writes the state, or binds a part of it to another name
+        chosen = isinstance(node.target, cst.Name) and low.is_role(node.iter, "method", "collection.values")
         (low.choosing if chosen and _choice(node) is not None else low.editing).add(node)
-    else:
-        low.unloaded.update(n.value for n in nodes.names_in(node.target))
 
 
 def _written_record(low: Lowering, iterable: cst.BaseExpression) -> str | None:
@@ -70,37 +76,19 @@ def _written_record(low: Lowering, iterable: cst.BaseExpression) -> str | None:
     if note.view in low.edits:
         return note.view
     of = note.type
-    return next((s for s in sorted(low.edits) if isinstance(of, (IterOf, ListOf)) and _holds(of.item, s) and _collection(low, iterable)), None)
+    if not isinstance(of, (IterOf, ListOf)) or not _collection(low, iterable):
+        return None
+    return next((s for s in sorted(low.edits) if _holds(of.item, s)), None)
 
 
 def _holds(of: Type, state: str) -> bool:
-    return is_record(of, state) or isinstance(of, TupleOf) and any(is_record(t, state) for t in of.items)
+    return is_record(of, state) or (isinstance(of, TupleOf) and any(is_record(t, state) for t in of.items))
 
 
 def _collection(low: Lowering, iterable: cst.BaseExpression) -> bool:
     """Whether an iterable goes over the records themselves, not over copies of them."""
     role = low.role(iterable)
     return role is not None and (role.name in _VIEWS or role.name in ("children", "walk"))
-
-
-def _escapes(low: Lowering, loop: cst.For, state: str) -> bool:
-    """Whether a record of the loop, or a part of it, can be reached under a name after the loop."""
-    names = {n.value for n in nodes.names_in(loop.target)}
-    if any(_used_outside(low.body.module, loop, name) for name in names):
-        return True
-    for node in nodes.children(loop.body):
-        if isinstance(node, cst.Assign):
-            note = low.note(node.value)
-            if note is not None and note.view == state and not (isinstance(node.value, cst.Name) and is_record(note.type, state)):
-                if _root(node.value) in names:
-                    return True
-    return False
-
-
-def _root(node: cst.BaseExpression) -> str | None:
-    while isinstance(node, (cst.Attribute, cst.Subscript)):
-        node = node.value
-    return node.value if isinstance(node, cst.Name) else None
 
 
 def _used_outside(module: cst.CSTNode, loop: cst.For, name: str) -> bool:
@@ -131,7 +119,6 @@ def _binds(comp: cst.CompFor, name: str) -> bool:
 
 def leave_for(low: Lowering, original: cst.For, updated: cst.For) -> cst.BaseStatement:
     low.loops -= 1
-    low.unloaded.difference_update(n.value for n in nodes.names_in(original.target))
     if original in low.choosing:
         return _choosing(low, original, updated)
     return updated.with_changes(iter=iterated(low, original.iter, updated.iter, editing=original in low.editing))
@@ -181,7 +168,9 @@ def leave_comp_for(low: Lowering, original: cst.CompFor, updated: cst.CompFor) -
     return updated.with_changes(iter=iterated(low, original.iter, updated.iter, editing=editing))
 
 
-def iterated(low: Lowering, original: cst.BaseExpression, updated: cst.BaseExpression, *, editing: bool) -> cst.BaseExpression:
+def iterated(
+    low: Lowering, original: cst.BaseExpression, updated: cst.BaseExpression, *, editing: bool
+) -> cst.BaseExpression:
     """What a loop goes through: collections charge by themselves, anything else by `_rt.loop`."""
     role = low.role(original)
     if role is not None and role.kind == "state" and not low.names.spec.states[role.name].single:

@@ -5,11 +5,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import libcst as cst
 
 from envscaler.compiler.transforms import (
-    arithmetic, calls, conversions, displays, failures, fields, lookups, loops, names, results, statements, texts,
+    arithmetic,
+    calls,
+    conversions,
+    displays,
+    failures,
+    fields,
+    lookups,
+    loops,
+    names,
+    results,
+    statements,
+    texts,
 )  # fmt: skip
 from envscaler.compiler.transforms.base import Before, BodyKind, Case, Handler, Lowering, Names
 from envscaler.spec.checked import CheckedBody
@@ -106,16 +118,16 @@ def lower(body: CheckedBody, module_names: Names, kind: BodyKind) -> Lowered:
         return _expression(body, walk)
     module = body.module.visit(walk)
     assert isinstance(module, cst.Module)
-    statements_ = [s for s in module.body if isinstance(s, cst.BaseStatement)]
+    lowered = cast("list[cst.BaseStatement]", list(module.body))
     if module.header:
-        first = statements_[0]
+        first = lowered[0]
         headed = first.with_changes(leading_lines=[*module.header, *getattr(first, "leading_lines", ())])
         walk.lines[headed] = walk.lines[first]
-        statements_[0] = headed
-    block = cst.IndentedBlock(statements_, footer=module.footer)
+        lowered[0] = headed
+    block = cst.IndentedBlock(lowered, footer=module.footer)
     function = cst.FunctionDef(cst.Name("f"), cst.Parameters(), block)
     code = cst.Module([function]).code.split("\n", 1)[1].rstrip()
-    return Lowered(_tidy(code), tuple(_lines(body, walk, statements_)))
+    return Lowered(_tidy(code), tuple(_lines(body, walk, lowered)))
 
 
 def _expression(body: CheckedBody, walk: _Walk) -> Lowered:

@@ -9,7 +9,7 @@ from envscaler.compiler.transforms.base import Case, Lowering
 from envscaler.spec.language import BUILTINS
 
 CASES = (
-    Case("return {'when': today, 'most': MAX_LOANS}", 'return {\'when\': _state._today, \'most\': MAX_LOANS}'),
+    Case("return {'when': today, 'most': MAX_LOANS}", "return {'when': _state._today, 'most': MAX_LOANS}"),
     Case("return desk.notes", 'return [*_state.desk.value["notes"]]'),
     Case('desk.notes.append("x")', '_state.desk.edit()["notes"].append("x")'),
     Case("return len(state.members)", "return len(_state.members)"),
@@ -37,7 +37,9 @@ def leave_name(low: Lowering, original: cst.Name, updated: cst.Name) -> cst.Base
             return nodes.ref(low.names.constant(role.name)).with_changes(lpar=updated.lpar, rpar=updated.rpar)
         case "clock":
             return nodes.ref(f"_state._{role.name}")
-        case "builtin" if (builtin := BUILTINS.get(role.name)) is not None and builtin.runtime and role.name not in _PYTHON:
+        case "builtin" if (
+            (builtin := BUILTINS.get(role.name)) is not None and builtin.runtime and role.name not in _PYTHON
+        ):
             return nodes.ref(f"_rt.{builtin.runtime}")
     return updated
 

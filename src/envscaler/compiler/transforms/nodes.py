@@ -9,8 +9,8 @@ import libcst as cst
 from envscaler.compiler.literals import quoted
 
 __all__ = [
-    "assign", "binary", "call", "children", "code", "conditional", "dict_display", "enclosed", "entry", "expression", "has_newline", "integer",
-    "item", "line", "names_in", "none", "raise_if", "ref", "text",
+    "assign", "binary", "call", "children", "code", "conditional", "dict_display", "enclosed", "entry", "expression",
+    "has_newline", "integer", "item", "line", "names_in", "none", "raise_if", "ref", "text",
 ]  # fmt: skip
 
 _MODULE = cst.Module([])

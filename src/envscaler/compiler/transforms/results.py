@@ -32,14 +32,18 @@ def as_json(low: Lowering, original: cst.BaseExpression, updated: cst.BaseExpres
     """``updated`` in JSON form, sharing nothing with the state."""
     note = low.note(original)
     if note is not None and note.convert is not None:
-        return updated if note.convert == ANY else _whole(low, note.convert, updated)
+        return updated if note.convert == ANY else in_json(low, note.convert, updated)
     match original, updated:
         case cst.Dict(), cst.Dict():
             pairs = zip(original.elements, updated.elements, strict=True)
-            return updated.with_changes(elements=[b.with_changes(value=as_json(low, a.value, b.value)) for a, b in pairs])
+            return updated.with_changes(
+                elements=[b.with_changes(value=as_json(low, a.value, b.value)) for a, b in pairs]
+            )
         case cst.List(), cst.List():
             items = zip(original.elements, updated.elements, strict=True)
-            return updated.with_changes(elements=[b.with_changes(value=as_json(low, a.value, b.value)) for a, b in items])
+            return updated.with_changes(
+                elements=[b.with_changes(value=as_json(low, a.value, b.value)) for a, b in items]
+            )
         case cst.ListComp(), cst.ListComp():
             return updated.with_changes(elt=as_json(low, original.elt, updated.elt))
         case cst.DictComp(), cst.DictComp():
@@ -52,10 +56,11 @@ def as_json(low: Lowering, original: cst.BaseExpression, updated: cst.BaseExpres
         return updated
     if note is not None and container(of) and low.fresh(original) and _plain(low, original):
         return updated
-    return _whole(low, of, updated)
+    return in_json(low, of, updated)
 
 
-def _whole(low: Lowering, of: Type, updated: cst.BaseExpression) -> cst.BaseExpression:
+def in_json(low: Lowering, of: Type, updated: cst.BaseExpression) -> cst.BaseExpression:
+    """The value of an expression of the type, as a whole."""
     if of == ANY and isinstance(updated, cst.Call) and nodes.code(updated.func) == "_rt.copy":
         return updated
     source = nodes.code(nodes.enclosed(updated) if nodes.has_newline(updated) else updated)
@@ -68,4 +73,3 @@ def _plain(low: Lowering, node: cst.BaseExpression) -> bool:
     marker = "_x"
     of = low.type(node)
     return low.names.out(of, marker) in (marker, f"[*{marker}]", f"{{**{marker}}}")
-

@@ -6,28 +6,38 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from envscaler.compiler.transforms import arithmetic, failures, lookups, nodes, results
-from envscaler.compiler.transforms.base import Case, Lowering, is_record
+from envscaler.compiler.transforms import arithmetic, displays, failures, lookups, nodes, results
+from envscaler.compiler.transforms.base import Case, Lowering
 from envscaler.spec.types import ListOf
 
 CASES = (
     Case("desk.notes = xs", '_state.desk.edit()["notes"] = _rt.copy(xs)', params="{xs: {list: str}}"),
-    Case('# first\nx = 1  # why\nreturn x', "# first\nx = 1  # why\nreturn x"),
+    Case("# first\nx = 1  # why\nreturn x", "# first\nx = 1  # why\nreturn x"),
     Case(
         "x = 2\nx *= 3\nreturn x",
         "x = 2\nx = _rt.mul(x, 3)\nreturn x",
     ),
     Case(
-        'member.balance -= 1.50',
+        'return members.get(k) or fail("none")',
+        '_found = _state.members.get(k)\nif _found is None:\n    raise _Failure("refused", "none")\nreturn out_member(_found)',
+        params="{k: str}",
+    ),
+    Case(
+        "member.balance -= 1.50",
         'member["balance"] -= 150',
         params="{member_id: {ref: members, as: member}}",
     ),
 )
 
 
-def before_assign(low: Lowering, node: cst.Assign) -> None:
+def before_keeping(low: Lowering, node: cst.Assign | cst.Return) -> None:
     if isinstance(node.value, cst.BooleanOperation) and low.is_role(node.value.right, "call", "fail"):
         low.whole.add(node.value)
+
+
+def before_return(low: Lowering, node: cst.Return) -> None:
+    before_keeping(low, node)
+    displays.before_return(low, node)
 
 
 def leave_assign(low: Lowering, original: cst.Assign, updated: cst.Assign) -> cst.Assign:
@@ -36,10 +46,6 @@ def leave_assign(low: Lowering, original: cst.Assign, updated: cst.Assign) -> cs
         return updated
     if isinstance(target, (cst.Attribute, cst.Subscript)):
         value = lookups.stored(low, original.value, value)
-    elif isinstance(original.value, cst.Name) and original.value.value in low.unloaded:
-        state = low.written_view(original.value)
-        if state is not None and is_record(low.type(original.value), state):
-            value = nodes.call(f"_state.{state}.edit_of", value)
     return updated.with_changes(value=arithmetic.guarded(low, original.value, value))
 
 
@@ -47,7 +53,9 @@ def leave_aug_assign(low: Lowering, original: cst.AugAssign, updated: cst.AugAss
     operator = arithmetic.symbol(original.operator)
     a, b = low.plain(original.target), low.plain(original.value)
     if isinstance(a, ListOf) and operator == "+":
-        return cst.Expr(nodes.call("_rt.extend", _value(updated.target), lookups.stored(low, original.value, updated.value)))
+        return cst.Expr(
+            nodes.call("_rt.extend", _value(updated.target), lookups.stored(low, original.value, updated.value))
+        )
     made = arithmetic.operation(operator, a, b, _value(updated.target), updated.value)
     function = "" if made is not None or operator in ("//", "%") else arithmetic.growth(a, low.loops > 0)
     if function and made is None:
@@ -73,7 +81,7 @@ def _value(target: cst.BaseAssignTargetExpression) -> cst.BaseExpression:
 
 
 def leave_return(low: Lowering, original: cst.Return, updated: cst.Return) -> cst.Return:
-    if original.value is None or updated.value is None:
+    if original.value is None or updated.value is None or original.value in low.whole:
         return updated
     if low.kind in ("tool", "setup"):
         value = results.as_json(low, original.value, updated.value)
@@ -82,25 +90,40 @@ def leave_return(low: Lowering, original: cst.Return, updated: cst.Return) -> cs
     return updated.with_changes(value=value)
 
 
-def lowered(low: Lowering, original: cst.BaseSmallStatement, updated: cst.BaseSmallStatement) -> list[cst.BaseStatement]:
+def lowered(
+    low: Lowering, original: cst.BaseSmallStatement, updated: cst.BaseSmallStatement
+) -> list[cst.BaseStatement]:
     """The statements that stand for one small statement."""
     match original, updated:
         case cst.Expr(value=cst.Call() as call), cst.Expr(value=cst.Call() as made):
             if low.is_role(call, "call", "require"):
                 test = failures.negated(made.args[0].value)
-                return [nodes.raise_if(test, failures.failure(low, call, made, 1))]
+                return [nodes.raise_if(test, failures.failure(made, 1))]
             if low.is_role(call, "call", "fail"):
-                return [nodes.line(cst.Raise(failures.failure(low, call, made, 0)))]
-        case cst.Assign(value=cst.BooleanOperation() as choice), cst.Assign(value=cst.BooleanOperation() as made) if choice in low.whole:
-            target = updated.targets[0].target
-            assert isinstance(target, cst.BaseExpression)
-            assert isinstance(choice.right, cst.Call)
-            assert isinstance(made.right, cst.Call)
-            left = nodes.enclosed(made.left) if nodes.has_newline(made.left) else made.left
-            test = cst.Comparison(target, [cst.ComparisonTarget(cst.Is(), nodes.none())])
-            failing = nodes.raise_if(test, failures.failure(low, choice.right, made.right, 0))
-            return [nodes.line(nodes.assign(updated.targets[0].target, left)), failing]
+                return [nodes.line(cst.Raise(failures.failure(made, 0)))]
+        case cst.Assign(value=cst.BooleanOperation() as choice), cst.Assign(value=cst.BooleanOperation() as made) if (
+            choice in low.whole
+        ):
+            return _or_fail(low, choice, made, updated.targets[0].target)
+        case cst.Return(value=cst.BooleanOperation() as choice), cst.Return(value=cst.BooleanOperation() as made) if (
+            choice in low.whole
+        ):
+            found = cst.Name("_found")
+            result = results.in_json(low, low.type(choice), found) if low.kind in ("tool", "setup") else found
+            return [*_or_fail(low, choice, made, found), nodes.line(updated.with_changes(value=result))]
     return [nodes.line(updated)]
+
+
+def _or_fail(
+    low: Lowering, choice: cst.BooleanOperation, made: cst.BooleanOperation, target: cst.BaseAssignTargetExpression
+) -> list[cst.BaseStatement]:
+    """`target = left`, and the failure if that is None."""
+    assert isinstance(target, cst.BaseExpression)
+    assert isinstance(made.right, cst.Call)
+    left = nodes.enclosed(made.left) if nodes.has_newline(made.left) else made.left
+    test = cst.Comparison(target, [cst.ComparisonTarget(cst.Is(), nodes.none())])
+    failing = nodes.raise_if(test, failures.failure(made.right, 0))
+    return [nodes.line(nodes.assign(target, left)), failing]
 
 
 def statement_line(
@@ -150,5 +173,5 @@ def _moved(old: cst.BaseStatement, new: cst.BaseStatement, lines: dict[cst.CSTNo
     return new
 
 
-BEFORE = {cst.Assign: before_assign}
+BEFORE = {cst.Assign: before_keeping, cst.Return: before_return}
 HANDLERS = {cst.Assign: leave_assign, cst.AugAssign: leave_aug_assign, cst.Return: leave_return}

@@ -14,7 +14,7 @@ from envscaler.spec.types import MONEY, Nullable, Type, strip_null
 CASES = (
     Case(
         'fail(f"{copy.title} is {copy.state}.")',
-        'raise _Failure("refused", f"{copy[\'title\']} is {copy[\'state\']}.")',
+        "raise _Failure(\"refused\", f\"{copy['title']} is {copy['state']}.\")",
         params="{barcode: {ref: copies, as: copy}}",
     ),
     Case('return f"{fee} due"', 'return f"{_rt.money_text(fee)} due"', params="{fee: money}"),
@@ -49,7 +49,9 @@ def leave_part(
 ) -> cst.FormattedStringExpression:
     of = low.type(original.expression)
     if strip_null(of) == MONEY and original.format_spec:
-        return updated.with_changes(expression=nodes.expression(f"{nodes.code(nodes.enclosed(updated.expression))} / 100"))
+        return updated.with_changes(
+            expression=nodes.expression(f"{nodes.code(nodes.enclosed(updated.expression))} / 100")
+        )
     return updated.with_changes(expression=shown(low, of, updated.expression))
 
 
@@ -92,9 +94,13 @@ def _format_call(node: cst.FormattedString) -> cst.BaseExpression:
     return nodes.call(cst.Attribute(literal, cst.Name("format")), *args)
 
 
-def leave_concatenated(low: Lowering, original: cst.ConcatenatedString, updated: cst.ConcatenatedString) -> cst.BaseExpression:
+def leave_concatenated(
+    low: Lowering, original: cst.ConcatenatedString, updated: cst.ConcatenatedString
+) -> cst.BaseExpression:
     """Adjacent literals of which one became a call are added instead."""
-    if all(isinstance(part, (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)) for part in (updated.left, updated.right)):
+    texts = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
+    parts: tuple[cst.BaseExpression, ...] = (updated.left, updated.right)
+    if all(isinstance(part, texts) for part in parts):
         return updated
     return nodes.enclosed(nodes.binary(updated.left, cst.Add(), updated.right))
 
