@@ -17,7 +17,7 @@ from envscaler.errors import SpecError, UsageError
 
 if TYPE_CHECKING:
     from envscaler.replay import Difference, Report
-    from envscaler.runtime import Environment, ToolResult, Tools
+    from envscaler.runtime import Catalogue, Environment, ToolResult, Tools
     from envscaler.spec.checked import Checked
 
 __all__ = [
@@ -263,13 +263,10 @@ class Described:
     tools: Tools
     kinds: Mapping[str, str]
 
-    def schemas(self, provider: str) -> list[dict[str, Any]]:
-        """The tools in the form of `openai`, `openai-strict`, `anthropic` or `mcp`."""
-        if provider == "anthropic":
-            return self.tools.as_anthropic()
-        if provider == "mcp":
-            return self.tools.as_mcp()
-        return self.tools.as_openai(strict=provider == "openai-strict")
+    def catalogue(self, provider: str = "mcp") -> Catalogue:
+        """The tools in the form of `openai`, `openai-strict`, `anthropic` or `mcp`, with what is to be said of them."""
+        name, _, strict = provider.partition("-")
+        return self.tools.catalogue(name, strict == "strict")
 
 
 def describe(spec: StrPath, actor: Literal["agent", "user"] = "agent") -> Described:

@@ -32,7 +32,7 @@ def note(text: str) -> None:
 
 def echo_json(value: Any) -> None:
     """Print JSON for a program: ASCII, two spaces."""
-    print(json.dumps(value, indent=2, default=str))
+    print(json.dumps(value, indent=2))
 
 
 def boundary(command: Callable[P, int]) -> Callable[P, None]:

@@ -61,15 +61,20 @@ def describe(
     """
     told = session.describe(spec, actor.value)
     if provider is not None:
-        echo_json(told.schemas(provider.value))
+        catalogue = told.catalogue(provider.value)
+        for name, reason in catalogue.fallbacks.items():
+            note(f"{name} is not offered as strict: {reason}")
+        for warning in catalogue.warnings:
+            note(f"warning: {warning}")
+        echo_json(catalogue.tools)
     elif as_json:
-        echo_json({"name": told.name, "title": told.title, "doc": told.doc, "tools": told.schemas("mcp")})
+        echo_json({"name": told.name, "title": told.title, "doc": told.doc, "tools": told.catalogue().tools})
     else:
         from envscaler.cli.table import tool_table
 
         echo(told.doc.rstrip())
         echo("")
-        echo(tool_table(told.schemas("mcp"), told.kinds))
+        echo(tool_table(told.catalogue().tools, told.kinds))
     return exits.OK
 
 
