@@ -80,8 +80,8 @@ class _SpecCheck:
 
     def _recursive(self, cycle: Sequence[str]) -> None:
         way = " → ".join([*cycle, cycle[0]])
-        for name in cycle:
-            fix = "a tree is gone through with walk(…)" if len(cycle) == 1 else ""
+        fix = "a tree is gone through with walk(…)"
+        for name in cycle[:1]:
             self.report.error("recursive-helper", self.spec.helpers[name].span, f"helpers do not call themselves: {way}", help=fix)
 
     def _helper(self, definition: HelperDef, parsed: Parsed) -> None:
@@ -117,7 +117,7 @@ class _SpecCheck:
         self._params(block, tool.params)
         check_statements(block, parsed.module.body, tool.returns)
         body = self._body(block, tool.do, tool.returns, tool.span, strict=False)
-        if tool.kind == "write" and not block.failed and not (body.effects.writes or body.effects.adds or body.effects.removes):
+        if tool.kind == "write" and not self.report.failed and not (body.effects.writes or body.effects.adds or body.effects.removes):
             self.report.warning("writes-nothing", tool.span, f"'{tool.name}' is declared 'kind: write' and changes nothing",
                                 help="declare 'kind: read'")  # fmt: skip
         return body
@@ -134,6 +134,8 @@ class _SpecCheck:
             state = self.spec.states[rule.each]
             block.env.names["it"] = Binding(state.record, "param", view=rule.each)
             block.locals_used.add("it")
+        elif rule.each is not None:  # refused already
+            block.env.names["it"] = Binding(NEVER, "param")
         line = parsed.module.body[0]
         assert isinstance(line, cst.SimpleStatementLine)
         assert isinstance(line.body[0], cst.Expr)

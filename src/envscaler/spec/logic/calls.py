@@ -19,7 +19,7 @@ from envscaler.spec.logic.operators import condition
 from envscaler.spec.logic.places import change, grows, joined_local
 from envscaler.spec.logic.relations import NUMERIC, assignable, container, holds_records, join, ordered, plain, textual
 from envscaler.spec.logic.scope import Binding
-from envscaler.spec.logic.storing import date_literal, store
+from envscaler.spec.logic.storing import an, date_literal, store
 from envscaler.spec.types import (
     ANY,
     BOOL,
@@ -229,7 +229,7 @@ def _one_of(b: Block, node: cst.BaseExpression, types: Sequence[Type], name: str
         return value
     wanted = " or ".join(str(t) for t in types)
     fix = f"write as_type({b.source(node)}, {types[0]})" if value.type == ANY else ""
-    b.say("wrong-type", node, f"'{name}' takes {wanted}, this is {value.type}", fix=fix)
+    b.say("wrong-type", node, f"'{name}' takes {wanted}, this is {an(value.type)}", fix=fix)
     return value
 
 
@@ -286,7 +286,9 @@ def _message(b: Block, node: cst.BaseExpression) -> None:
         )
     value = read(b, node)
     if not textual(value.type) and value.type != NEVER:
-        b.say("wrong-type", node, f"the message is a text, this is {value.type}", fix=f'write f"{{{b.source(node)}}}"')
+        b.say(
+            "wrong-type", node, f"the message is a text, this is {an(value.type)}", fix=f'write f"{{{b.source(node)}}}"'
+        )
 
 
 def _cited(b: Block, node: cst.BaseExpression | None) -> None:
@@ -310,7 +312,7 @@ def _len(b: Block, node: cst.Call, entry: Builtin) -> Value:
         of = read(b, found["x"]).type
         if not (isinstance(of, ListOf | DictOf | StateOf | Obj) or textual(of) or of in (NEVER, ANY)):
             fix = f"write count({b.source(found['x'])})" if isinstance(of, IterOf) else ""
-            b.say("wrong-type", found["x"], f"'len' takes a text, list, dict or collection, this is {of}", fix=fix)
+            b.say("wrong-type", found["x"], f"'len' takes a text, list, dict or collection, this is {an(of)}", fix=fix)
     return Value(INT)
 
 
@@ -395,7 +397,7 @@ def _ordered_by(b: Block, node: cst.Call, found: dict[str, cst.BaseExpression], 
     if isinstance(of, Nullable):
         b.say("maybe-null", found.get("key", node), "some of these may be null and have no order")
     elif not ordered(of, of):
-        word = "The keys are" if "key" in found else "These are"
+        word = "the keys are" if "key" in found else "these are"
         fix = "give key=lambda x: …" if "key" not in found else ""
         b.say("wrong-type", found.get("key", node), f"{word} {of}, which has no order", fix=fix)
 
@@ -587,7 +589,10 @@ def _date(b: Block, node: cst.Call, entry: Builtin) -> Value:
             date_literal(b, found["x"], DATE)
         elif not textual(value.type) and value.type not in (DATE, DATETIME, NEVER):
             b.say(
-                "wrong-type", found["x"], f"'date' takes a text or datetime, this is {value.type}", fix=entry.signature
+                "wrong-type",
+                found["x"],
+                f"'date' takes a text or datetime, this is {an(value.type)}",
+                fix=entry.signature,
             )
     return Value(DATE)
 
@@ -878,7 +883,7 @@ def _looked_for(b: Block, node: cst.BaseExpression, item: Type) -> None:
     if holds_records(item):
         b.say("compare-records", node, "records are not compared", fix="compare their keys")
     elif not comparable(value.type, item):
-        b.say("unlike-comparison", node, f"the list holds {item}, this is {value.type}")
+        b.say("unlike-comparison", node, f"the list holds {item}, this is {an(value.type)}")
 
 
 def _dict_method(b: Block, node: cst.Call, func: cst.Attribute, owner: Value, method: Method) -> Value:
@@ -972,7 +977,7 @@ def _changes_collection(b: Block, node: cst.CSTNode, state: str) -> None:
         b.say("write-in-read", node, f"a read tool changes {state}", fix="declare 'kind: write'")
     elif b.mode == "rule":
         b.say("impure-rule", node, f"a rule changes {state}; it only reads")
-    _not_while_iterating(b, node, state, f"This changes {state}")
+    _not_while_iterating(b, node, state, f"this changes {state}")
     b.env.forget_state(state)
 
 
@@ -1019,7 +1024,7 @@ def _update(b: Block, node: cst.Call, func: cst.Attribute, owner: Value) -> Valu
         return Value(NONE)
     value = read(b, found["partial"])
     if not (isinstance(value.type, Partial) and value.type.of is owner.type):
-        b.say("wrong-type", found["partial"], f"'update' takes {{partial: {owner.type}}}, this is {value.type}")
+        b.say("wrong-type", found["partial"], f"'update' takes {{partial: {owner.type}}}, this is {an(value.type)}")
     elif isinstance(owner.type, Struct):
         for name in owner.type.fields:
             change(b, func.value, owner, field=name)

@@ -70,7 +70,12 @@ def _local(b: Block, node: cst.Name, binding: Binding) -> Value:
     if not b.muted:
         b.locals_used.add(name)
     if not binding.certain:
-        b.say("maybe-unassigned", node, f"'{name}' may not have a value here", fix=f"assign '{name}' before the branch")
+        b.say(
+            "maybe-unassigned",
+            node,
+            f"'{name}' may not have a value here",
+            fix=f"assign '{name}' before the branch or loop",
+        )
     elif binding.clash:
         b.say("unlike-types", node, f"'{name}' has unlike types depending on the way here", fix="use two names")
     of = b.env.facts.get((name,), binding.type)
@@ -288,10 +293,17 @@ def _subscript(b: Block, node: cst.Subscript, expected: Type | None) -> Value:
             _index_is(b, index, INT, "an index")
             return b.note(node, Value(STR), Role("at", "str"))
         case Struct() | Union():
-            b.say("wrong-type", node, f"fields of {of} are read by name", fix="write x.field")
+            b.say("wrong-type", node, f"fields of {of} are read by name", fix=_field_fix(b, node))
         case _:
             b.say("wrong-type", node, f"{an(of)} has no elements")
     return b.note(node, Value(NEVER))
+
+
+def _field_fix(b: Block, node: cst.Subscript) -> str:
+    index = node.slice[0].slice
+    name = index.value if isinstance(index, cst.Index) else None
+    shown = str(name.evaluated_value) if isinstance(name, cst.SimpleString) else "FIELD"
+    return f"write {b.source(node.value)}.{shown}"
 
 
 def key_of(b: Block, node: cst.BaseExpression, state: str) -> None:

@@ -153,6 +153,8 @@ def _comparison_fix(of: Type, source: str) -> str:
 def _boolean(b: Block, node: cst.BooleanOperation, expected: Type | None) -> Value:
     if isinstance(node.operator, cst.Or) and _is_fail(node.right):
         return _or_fail(b, node)
+    if _is_default(b, node):
+        return b.note(node, Value(NEVER))
     condition(b, node.left)
     before = b.env.copy()
     narrow(b, node.left, isinstance(node.operator, cst.And))
@@ -160,6 +162,18 @@ def _boolean(b: Block, node: cst.BooleanOperation, expected: Type | None) -> Val
     if b.env.live:
         b.env.take(before)
     return b.note(node, Value(BOOL))
+
+
+def _is_default(b: Block, node: cst.BooleanOperation) -> bool:
+    """`x or "default"` means a conditional expression here; said once, for both sides."""
+    left = infer(b, node.left).type
+    if left in (BOOL, NEVER) or infer(b, node.right).type == BOOL:
+        return False
+    x, y = b.source(node.left), b.source(node.right)
+    test = _comparison_fix(left, x).removeprefix("write ").strip("`'")
+    fix = f"write {x} if {test} else {y}" if isinstance(node.operator, cst.Or) else f"write {y} if {test} else {x}"
+    b.say("not-bool", node, f"'and' and 'or' join conditions; '{x}' is {an(left)}", fix=fix)
+    return True
 
 
 def _is_fail(node: cst.BaseExpression) -> bool:

@@ -271,7 +271,12 @@ class _Statements:
         if isinstance(of, Struct) and name in of.fields:
             field = of.fields[name]
             if isinstance(field.type, Const):
-                b.say("wrong-type", target, f"'{name}' tells what this is and does not change")
+                b.say(
+                    "wrong-type",
+                    target,
+                    f"'{name}' tells what this is and does not change",
+                    fix="assign a new value made by the type's constructor",
+                )
                 return None
             b.note(target, Value(field.type, owner.view if container(field.type) else None), Role("field", name, of))
             return owner, name, field.type
