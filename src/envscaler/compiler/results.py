@@ -45,11 +45,11 @@ def _result(naming: Naming, of: Type, name: str) -> Result:
                 assert isinstance(kind, Const)
                 test = f"r[{quoted(tag)}] == {flat(literal(kind.value))}" if member is not members[-1] else ""
                 pairs.append((test, naming.out(member, "r")))
-            return Result(name, f"A {of.name} as JSON.", Group("{", (), "}"), members=tuple(pairs))
+            return Result(name, f"{of.name} as JSON.", Group("{", (), "}"), members=tuple(pairs))
         case Partial(of=struct):
-            return _struct(naming, name, f"Some fields of a {struct.name} as JSON.", struct, partial=True)
+            return _struct(naming, name, f"Some fields of {struct.name} as JSON.", struct, partial=True)
         case Struct():
-            return _struct(naming, name, f"A {of.name} as JSON.", of, partial=False)
+            return _struct(naming, name, f"{of.name} as JSON.", of, partial=False)
     raise TypeError(f"no function for {of}")
 
 

@@ -26,6 +26,7 @@ def before_return(low: Lowering, node: cst.Return) -> None:
 
 def _mark(low: Lowering, node: cst.BaseExpression) -> None:
     low.returned.add(node)
+    low.raw.add(node)
     match node:
         case cst.Dict(elements=elements) | cst.List(elements=elements):
             for element in elements:

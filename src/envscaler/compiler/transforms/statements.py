@@ -84,10 +84,21 @@ def leave_return(low: Lowering, original: cst.Return, updated: cst.Return) -> cs
     if original.value is None or updated.value is None or original.value in low.whole:
         return updated
     if low.kind in ("tool", "setup"):
-        value = results.as_json(low, original.value, updated.value)
+        value = _broken(results.as_json(low, original.value, updated.value))
     else:
         value = arithmetic.guarded(low, original.value, updated.value)
     return updated.with_changes(value=value)
+
+
+def _broken(value: cst.BaseExpression) -> cst.BaseExpression:
+    """A long dict with an entry on each line."""
+    if not isinstance(value, cst.Dict) or nodes.has_newline(value) or len(nodes.code(value)) <= _LONG:
+        return value
+    entries = [e for e in value.elements if isinstance(e, cst.DictElement)]
+    return nodes.dict_display(entries, broken=True)
+
+
+_LONG = 90  # characters of a result that still stands on one line
 
 
 def lowered(
