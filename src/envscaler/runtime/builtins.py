@@ -45,7 +45,7 @@ from envscaler.runtime.values import copy, same, show, shown
 from envscaler.runtime.writing import money_json, writer
 
 __all__ = [
-    "MAX", "MAX_ITEMS", "MAX_TEXT", "MONEY_MAX", "add_months", "arith", "as_type", "at_zone", "byte_len", "center", "charge",
+    "MAX", "MAX_ITEMS", "MAX_TEXT", "MONEY_MAX", "add_months", "also", "arith", "as_type", "at_zone", "byte_len", "center", "charge",
     "child", "children", "choice", "coerce", "combine", "copy", "count", "date", "date_diff", "date_part", "date_shift",
     "datetime_diff", "datetime_shift", "day", "days", "extend", "fail", "finite", "first", "first_or", "hour", "hours",
     "instant", "integer", "is_type", "items", "join", "json_text", "ljust", "loop", "minute", "minutes", "money",
@@ -229,6 +229,14 @@ def _width(width: int) -> int:
 
 def _limit(what: str) -> Failure:
     return Failure("limit", f"The call would make {what}.")
+
+
+def also(keys: list[Any] | None, key: Any) -> list[Any]:
+    """The keys (None: none yet) and one more; for check functions."""
+    if keys is None:
+        return [key]
+    keys.append(key)
+    return keys
 
 
 # -- loops

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from envscaler.diagnostics import nearest
 from envscaler.runtime.reading import decode
-from envscaler.runtime.results import Failure, ToolError, ToolResult
+from envscaler.runtime.results import Changed, Failure, Ok, Refused, ToolError, ToolResult
 from envscaler.runtime.state import commit, rollback
 from envscaler.runtime.values import clean_text, kind, show, shown
 
@@ -19,13 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["call", "done", "failed"]
 
+
 def done(state: State, value: Any) -> ToolResult:
     """Commit what the call wrote; its result. Failures of the commit are raised, for `failed`."""
-    result = ToolResult()
-    result.changed = commit(state) if state._dirty else False
-    result.ok = True
+    result = Changed() if state._dirty and commit(state) else Ok()
     result.value = value
-    result.error = None
     return result
 
 
@@ -58,9 +56,7 @@ def _error(
     if not clean_text(message):
         message = message.encode("utf-8", "backslashreplace").decode()
     shape = model.errors if tool is None or tool.errors is None else tool.errors
-    result = ToolResult()
-    result.ok = result.changed = False
-    result.value = None
+    result = Refused()
     result.error = ToolError(code, message, rule, model.source, line, shape, cause)
     return result
 

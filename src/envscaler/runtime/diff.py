@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from envscaler.runtime.plans import Plan
 from envscaler.runtime.prepare import record_json
 from envscaler.runtime.state import State
-from envscaler.runtime.store import Collection, Plan, Single
+from envscaler.runtime.store import Collection, Single
 from envscaler.runtime.values import copy, same
 
 __all__ = ["compare", "state_diff"]
@@ -36,11 +37,11 @@ def state_diff(state: State) -> list[Op]:
 def _collection_diff(plan: Plan, part: Collection, ops: list[Op]) -> None:
     root = f"/{_escape(plan.name)}"
     for key in sorted(part.gone, key=part.table.positions().__getitem__) if part.gone else ():
-        if key not in part.new or plan.shape.form == "list":
+        if key not in part.own or plan.shape.form == "list":
             ops.append({"op": "remove", "path": f"{root}/{_escape(key)}", "before": record_json(plan, part.base[key])})
     for key, record in part.own.items():
         path = f"{root}/{_escape(key)}"
-        if key in part.new and (key not in part.gone or plan.shape.form == "list"):
+        if key not in part.base or (key in part.gone and plan.shape.form == "list"):
             ops.append({"op": "add", "path": path, "value": record_json(plan, record)})
         else:
             compare(path, record_json(plan, part.base[key]), record_json(plan, record), ops)

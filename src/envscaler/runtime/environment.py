@@ -14,7 +14,7 @@ from envscaler.runtime.diff import state_diff
 from envscaler.runtime.docs import document
 from envscaler.runtime.model import Model
 from envscaler.runtime.prepare import Base, prepare, state_json
-from envscaler.runtime.results import ToolResult
+from envscaler.runtime.results import Changed, Ok, ToolResult
 from envscaler.runtime.schemas import Catalogue, anthropic, mcp, openai, parameters
 from envscaler.runtime.state import State, commit
 from envscaler.runtime.times import canonical_datetime, date_part
@@ -203,11 +203,8 @@ class Environment:
             state = self._state
             try:
                 value = self._runs[tool](state, arguments)
-                result = ToolResult()
-                result.changed = commit(state) if state._dirty else False
-                result.ok = True
+                result = Changed() if state._dirty and commit(state) else Ok()
                 result.value = value
-                result.error = None
                 return result
             except BaseException as problem:
                 if not calls.not_bound(state, problem):

@@ -7,7 +7,7 @@ from typing import Any
 
 from envscaler.runtime import shapes as s
 from envscaler.runtime.declared import Rule, Tool
-from envscaler.runtime.store import Plan, SinglePlan
+from envscaler.runtime.plans import Plan, SinglePlan
 
 __all__ = ["Model"]
 

@@ -10,10 +10,12 @@ from envscaler.errors import StateError
 from envscaler.runtime import shapes as s
 from envscaler.runtime.keys import Maker
 from envscaler.runtime.model import Model
+from envscaler.runtime.parts import Record
+from envscaler.runtime.plans import Plan, SinglePlan, Table
 from envscaler.runtime.reading import BAD, key_reader, reader
 from envscaler.runtime.results import Failure
 from envscaler.runtime.state import State
-from envscaler.runtime.store import Collection, Plan, Record, Single, SinglePlan, Table
+from envscaler.runtime.store import Collection, Single
 from envscaler.runtime.values import kind, show, shown
 from envscaler.runtime.writing import refs_of, writer
 

@@ -317,7 +317,9 @@ def _union(shape: s.Union, mode: Mode) -> Read:
 
 
 def _struct(shape: s.Struct, mode: Mode, partial: bool = False) -> Read:
-    plan: list[tuple[s.Field, str, str, Any, Read]] = [(f, f.name, f.json, _plain_class(f), field_reader(f, mode)) for f in shape.fields]
+    plan: list[tuple[s.Field, str, str, Any, Read]] = [
+        (f, f.name, f.json, _plain_class(f), field_reader(f, mode)) for f in shape.fields
+    ]
     names = {f.json for f in shape.fields}
 
     def read(value: Any, where: str, problems: list[str]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from envscaler.errors import ToolCallError
 
-__all__ = ["Failure", "ToolError", "ToolResult", "shape_error"]
+__all__ = ["Changed", "Failure", "Ok", "Refused", "ToolError", "ToolResult", "shape_error"]
 
 
 class Failure(Exception):
@@ -46,12 +46,9 @@ class ToolError(NamedTuple):
 
 
 class ToolResult:
-    """The outcome of a call: ``value`` when ``ok``, else ``error``. ``changed``: the state is not what it was before.
+    """The outcome of a call: ``value`` when ``ok``, else ``error``. ``changed``: the state is not what it was before."""
 
-    Filled in slot by slot, as that is how Python makes objects fastest.
-    """
-
-    __slots__ = ("changed", "error", "ok", "value")
+    __slots__ = ()
 
     ok: bool
     value: Any
@@ -94,6 +91,39 @@ class ToolResult:
             return self.value
         place = f" ({self.error.where})" if self.error.where else ""
         raise ToolCallError(f"{self.error.code}: {self.error.message}{place}") from self.error.cause
+
+
+# One class for each outcome, with a slot only for what differs: Python makes such objects fastest.
+
+
+class Ok(ToolResult):
+    """A call that changed nothing."""
+
+    __slots__ = ("value",)
+
+    ok = True
+    error = None
+    changed = False
+
+
+class Changed(ToolResult):
+    """A call that changed the state."""
+
+    __slots__ = ("value",)
+
+    ok = True
+    error = None
+    changed = True
+
+
+class Refused(ToolResult):
+    """A call that failed."""
+
+    __slots__ = ("error",)
+
+    ok = False
+    value = None
+    changed = False
 
 
 def shape_error(shape: Any, message: str) -> Any:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from envscaler.runtime.parts import Draws, Meter, Record
+from envscaler.runtime.plans import REFS, Plan, SinglePlan, Table
 from envscaler.runtime.results import Failure
-from envscaler.runtime.store import REFS, Collection, Draws, Meter, Plan, Record, Single, SinglePlan, Table
+from envscaler.runtime.store import Collection, Single
 from envscaler.runtime.times import date_part
-from envscaler.runtime.values import show
+from envscaler.runtime.values import same, show
 from envscaler.runtime.writing import field_inspector, refs_of
 
 if TYPE_CHECKING:
@@ -107,26 +109,18 @@ def commit(state: State) -> bool:
         for hook in model.after_each:
             hook(state)
     meter.settling = True
-    for part in dirty:
-        if part.overlay is not None:
-            part.flush()
+    if meter.indexed:
+        for part in dirty:
+            if part.overlay is not None:
+                part.flush()
     changed = False
     for part in dirty:
-        check, own_get = part.check, part.own_get
-        equal: list[tuple[Any, Any]] | None = None
-        for key, old in part.before.items():
-            new = own_get(key)
-            if new == old and part.unchanged(key, old, new):
-                if equal is None:
-                    equal = []
-                equal.append((key, old))
-                continue
+        before = part.before
+        equal = part.check(state, before, part.own_get)
+        if equal is None:
+            changed = changed or part.counts
+        elif _keep(part, equal):
             changed = True
-            if check is not None:
-                check(state, key, old, new)
-        if equal is not None:
-            for key, old in equal:
-                part.keep(key, old)
     if state._marks:
         _check_rules(state)
     for part in dirty:
@@ -138,11 +132,23 @@ def commit(state: State) -> bool:
     return changed
 
 
+def _keep(part: Any, equal: Sequence[Any]) -> bool:
+    """Put the versions from before back where the new ones are equal to them; whether there were others."""
+    before = part.before
+    changed = len(equal) < len(before)
+    for key in equal:
+        if part.unchanged(key):
+            part.keep(key, before[key])
+        else:
+            changed = True
+    return changed
+
+
 def _differs(dirty: Sequence[Any]) -> bool:
     for part in dirty:
         for key, old in part.before.items():
             new = part.own_get(key)
-            if new != old or not part.unchanged(key, old, new):
+            if (new is None) is not (old is None) or not same(old, new) or not part.unchanged(key):
                 return True
     return False
 

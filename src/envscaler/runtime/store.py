@@ -6,135 +6,15 @@ dicts, a reset drops them, and a failed call puts back the versions from before.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from envscaler.runtime import shapes as s
-from envscaler.runtime.keys import Maker
+from envscaler.runtime.parts import Check, Meter, Record
+from envscaler.runtime.plans import SinglePlan, Table
 from envscaler.runtime.results import Failure
-from envscaler.runtime.values import same, show
-from envscaler.runtime.writing import cloner, exact, refs_of
+from envscaler.runtime.values import show
 
-__all__ = ["BUDGET", "Collection", "Draws", "Meter", "Part", "Record", "Single", "Table"]
-
-Record = dict[str, Any]
-Index = dict[Any, list[Any]]
-
-BUDGET: Final = 1_000_000
-"""Steps of a call: one for each element that a loop enters."""
-
-
-class Meter:
-    """What all parts of one episode's state share: the touched parts, the steps left, the phase, the random numbers."""
-
-    __slots__ = ("before", "dirty", "draws", "own_get", "settling", "steps")
-
-    check = None
-    overlay = None
-    saved = True
-
-    def __init__(self, seed: int) -> None:
-        self.steps = BUDGET
-        self.settling = False
-        self.dirty: list[Any] = []
-        self.draws = Draws(seed, self.dirty)
-        self.before: dict[Any, Record | None] = {}
-        self.own_get: Callable[[Any], Record | None] = self.before.get
-
-    def charge(self, n: int) -> None:
-        """Take n steps; Failure when none are left."""
-        if self.steps == BUDGET and n > 0:
-            self.dirty.append(self)
-        self.steps -= n
-        if self.steps < 0:
-            raise Failure("limit", f"The call takes more than {BUDGET} steps.")
-
-    def close(self) -> None:
-        self.steps = BUDGET
-
-    rollback = close
-
-
-class Part(Protocol):
-    """A part of the state that a call touched, as the transaction sees it."""
-
-    before: dict[Any, Record | None]
-    check: Callable[[Any, Any, Record | None, Record | None], None] | None
-    own_get: Callable[[Any], Record | None]
-    overlay: Any
-    saved: Any
-
-    def flush(self) -> None:
-        """Bring the lookup tables up to what the call wrote."""
-
-    def unchanged(self, key: Any, old: Record | None, new: Record | None) -> bool:
-        """Whether an entry that is equal to what it was counts as untouched."""
-
-    def keep(self, key: Any, old: Record | None) -> None:
-        """Put the version from before back, as the new one is equal to it."""
-
-    def close(self) -> None:
-        """The call succeeded (asked when ``saved`` is set): forget what it was before. ``before`` is emptied already."""
-
-    def rollback(self) -> None:
-        """The call failed: all is as it was before."""
-
-
-class Draws:
-    """The episode's random numbers; their state before a call is kept from the call's first draw on."""
-
-    __slots__ = ("_rng", "before", "check", "dirty", "overlay", "own_get", "saved", "seed")
-
-    def __init__(self, seed: int, dirty: list[Any]) -> None:
-        self.seed = seed
-        self.dirty = dirty
-        self._rng: random.Random | None = None
-        self.saved: Any = None
-        self.before: dict[Any, Record | None] = {}
-        self.check = None
-        self.own_get: Callable[[Any], Record | None] = self.before.get
-        self.overlay = None
-
-    def rng(self) -> random.Random:
-        """The generator, for use within a call."""
-        if self._rng is None:
-            self._rng = random.Random(self.seed)  # noqa: S311
-        if self.saved is None:
-            self.saved = self._rng.getstate()
-            self.dirty.append(self)
-        return self._rng
-
-    def state(self) -> Any:
-        """What a snapshot holds: None before the first draw."""
-        return None if self._rng is None else self._rng.getstate()
-
-    def set_state(self, state: Any) -> None:
-        """Go back (or ahead) to a state."""
-        if state is None:
-            self._rng = None
-            return
-        if self._rng is None:
-            self._rng = random.Random(0)  # noqa: S311
-        self._rng.setstate(state)
-
-    def flush(self) -> None:
-        """Nothing is looked up here."""
-
-    def unchanged(self, key: Any, old: Record | None, new: Record | None) -> bool:
-        """Not asked: there are no entries."""
-        return True
-
-    def keep(self, key: Any, old: Record | None) -> None:
-        """Not asked: there are no entries."""
-
-    def close(self) -> None:
-        self.saved = None
-
-    def rollback(self) -> None:
-        if self._rng is not None and self.saved is not None:
-            self._rng.setstate(self.saved)
-        self.saved = None
+__all__ = ["Collection", "Single"]
 
 
 class Own(dict[Any, Record]):
@@ -147,83 +27,13 @@ class Own(dict[Any, Record]):
     __missing__: Callable[[Any], Record | None]
 
 
-class Plan:
-    """What the collections of all episodes of a class have in common, derived from the shape."""
-
-    __slots__ = ("check", "clone", "exact", "key_name", "make", "name", "noun", "refs", "shape")
-
-    def __init__(self, shape: s.Collection, check: Any) -> None:
-        self.shape = shape
-        self.name = shape.name
-        self.noun = shape.record.name
-        self.key_name = shape.key.name
-        self.clone = cloner(shape.record)
-        self.exact = exact(shape.record)
-        self.make = None if shape.key.make is None else Maker(shape.key.make, shape.key.of is s.INT)
-        self.refs = refs_of(shape.record)
-        self.check = check
-
-    def values(self, record: Record, fields: tuple[str, ...]) -> list[Any]:
-        """The values under which an index by ``fields`` lists a record: one, or, for ``(REFS, c)``, each key of c in it."""
-        if len(fields) == 1:
-            return [record.get(fields[0])]
-        if fields[0] == REFS:
-            found: list[tuple[str, Any]] = []
-            if self.refs is not None:
-                self.refs(record, found)
-            return [key for collection, key in found if collection == fields[1]]
-        return [tuple(record.get(f) for f in fields)]
-
-
-REFS: Final = "*"
-
-
-class Table:
-    """The base of a collection: records in order, never written, with lookup tables made when first needed."""
-
-    __slots__ = ("_indices", "_positions", "_top", "plan", "records")
-
-    def __init__(self, plan: Plan, records: dict[Any, Record]) -> None:
-        self.plan = plan
-        self.records = records
-        self._indices: dict[tuple[str, ...], Index] = {}
-        self._positions: dict[Any, int] | None = None
-        self._top: int | None = None
-
-    def index(self, fields: tuple[str, ...]) -> Index:
-        """Value -> keys, in order."""
-        found = self._indices.get(fields)
-        if found is None:
-            found = {}
-            for key, record in self.records.items():
-                for value in self.plan.values(record, fields):
-                    keys = found.setdefault(value, [])
-                    if not keys or keys[-1] != key:
-                        keys.append(key)
-            self._indices[fields] = found
-        return found
-
-    def positions(self) -> dict[Any, int]:
-        """Key -> place in the order."""
-        if self._positions is None:
-            self._positions = {key: i for i, key in enumerate(self.records)}
-        return self._positions
-
-    def top(self) -> int:
-        """The largest number in a key that `make` could have made; 0 when there is none."""
-        if self._top is None:
-            make = self.plan.make
-            self._top = 0 if make is None else max(map(make.number, self.records), default=0)
-        return self._top
-
-
 class Saved:
     """The structure of a collection before the first removal of a call."""
 
-    __slots__ = ("gone", "new", "removed")
+    __slots__ = ("gone", "order", "removed")
 
-    def __init__(self, new: dict[Any, None], gone: set[Any]) -> None:
-        self.new = dict(new)
+    def __init__(self, own: Iterable[Any], gone: set[Any]) -> None:
+        self.order = list(own)
         self.gone = set(gone)
         self.removed: set[Any] = set()
 
@@ -235,10 +45,11 @@ class Collection:
     """
 
     __slots__ = (
-        "base", "before", "check", "clone", "dirty", "get", "gone", "key_name", "look", "meter", "new", "overlay", "own",
-        "own_get", "plan", "saved", "saved_top", "table", "top",
+        "added", "base", "before", "check", "clone", "dirty", "get", "gone", "key_name", "look", "make_key", "meter",
+        "overlay", "own", "own_get", "plan", "saved", "saved_added", "saved_top", "table", "top",
     )  # fmt: skip
 
+    counts = True
     get: Callable[[Any], Any]
 
     def __init__(self, table: Table, meter: Meter) -> None:
@@ -252,7 +63,7 @@ class Collection:
         self.own_get: Callable[[Any], Record | None] = self.own.get
         self.get = self.base.get
         self.look = self.own.__getitem__
-        self.new: dict[Any, None] = {}
+        self.added = self.saved_added = 0
         self.gone: set[Any] = set()
         self.before: dict[Any, Record | None] = {}
         self.saved: Saved | None = None
@@ -260,8 +71,9 @@ class Collection:
         self.saved_top: int | None = None
         self.overlay: dict[tuple[str, ...], dict[Any, dict[Any, None]]] | None = None
         self.key_name = table.plan.key_name
+        self.make_key = table.plan.make_key
         self.clone: Callable[[Any], Record] = table.plan.clone
-        self.check: Callable[[Any, Any, Record | None, Record | None], None] | None = table.plan.check
+        self.check: Check = table.plan.check
 
     # -- reading
 
@@ -281,7 +93,7 @@ class Collection:
         return self.get(key) is not None
 
     def __len__(self) -> int:
-        return len(self.base) - len(self.gone) + len(self.new)
+        return len(self.base) - len(self.gone) + self.added
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.keys())
@@ -326,7 +138,7 @@ class Collection:
         if not before:
             self.dirty.append(self)
             self.get = self.look
-            self.saved_top = self.top
+            self.saved_top, self.saved_added = self.top, self.added
         before[key] = old
         new = self.own[key] = self.clone(old)
         return new
@@ -359,27 +171,35 @@ class Collection:
     def _touch(self) -> None:
         self.dirty.append(self)
         self.get = self.look
-        self.saved_top = self.top
+        self.saved_top, self.saved_added = self.top, self.added
 
     def add(self, record: Record, key: Any = None) -> Any:
         """Store a new record at the end and give it back to write to. It is a fresh dict with every field in it, the
         key's first; without ``key`` the key is made."""
         before = self.before
         if not before:
-            self._touch()
+            self.dirty.append(self)
+            self.get = self.look
+            self.saved_top, self.saved_added = self.top, self.added
         if key is None:
-            key = record[self.key_name] = self._make()
-        elif self.get(key) is not None:
-            raise Failure("constraint", f"{self.plan.noun} {show(key)} already exists")
+            make, top = self.make_key, self.top
+            if make is None or top is None:
+                key = self._make()
+            else:
+                self.top = top = top + 1
+                key = make(top)
+            record[self.key_name] = key
+            before[key] = None
         else:
             self._count(key)
-        if key not in before:
-            before[key] = None
-        self.new[key] = None
+            before.setdefault(key, None)
         self.own[key] = record
+        self.added += 1
         return record
 
     def _count(self, key: Any) -> None:
+        if self.get(key) is not None:
+            raise Failure("constraint", f"{self.plan.noun} {show(key)} already exists")
         make = self.plan.make
         if make is not None and make.counts and (number := make.number(key)) > self._top():
             self.top = number
@@ -416,13 +236,13 @@ class Collection:
         if not self.before:
             self._touch()
         if self.saved is None:
-            self.saved = Saved(self.new, self.gone)
+            self.saved = Saved(self.own, self.gone)
         self.saved.removed.add(key)
         if key not in self.before:
             self.before[key] = self.get(key)
         self.own.pop(key, None)
-        if key in self.new:
-            del self.new[key]
+        if key not in self.base or key in self.gone:
+            self.added -= 1
         else:
             self.gone.add(key)
             self._aim()
@@ -458,6 +278,7 @@ class Collection:
         """Value -> keys of own records that have or had it: a superset, kept by adding only."""
         if self.overlay is None:
             self.overlay = {}
+            self.meter.indexed = True
         index = self.overlay.get(fields)
         if index is None:
             index = self.overlay[fields] = {}
@@ -477,7 +298,8 @@ class Collection:
 
     def _ordered(self, keys: Iterable[Any]) -> list[Any]:
         places = self.table.positions()
-        added = {key: i for i, key in enumerate(self.new)}
+        gone = self.gone
+        added = {key: i for i, key in enumerate(self.own) if key not in places or key in gone}
         return sorted(keys, key=lambda k: (1, added[k]) if k in added else (0, places[k]))
 
     # -- trees
@@ -533,19 +355,15 @@ class Collection:
 
     # -- transaction
 
-    def unchanged(self, key: Any, old: Record | None, new: Record | None) -> bool:
-        if old is None:
-            return True
-        if self.saved is not None and key in self.saved.removed:
-            return False
-        return self.plan.exact or same(old, new)
+    def unchanged(self, key: Any) -> bool:
+        return self.saved is None or key not in self.saved.removed or self.before[key] is None
 
     def keep(self, key: Any, old: Record | None) -> None:
         if old is not None:
             self._put_back(key, old)
 
     def _put_back(self, key: Any, old: Record) -> None:
-        if key not in self.new and self.base.get(key) is old:
+        if self.base.get(key) is old:
             self.own.pop(key, None)
         else:
             self.own[key] = old
@@ -558,13 +376,12 @@ class Collection:
         if saved is None:
             for key, old in self.before.items():
                 if old is None:
-                    self.new.pop(key, None)
                     self.own.pop(key, None)
                 else:
                     self._put_back(key, old)
         else:
             self._rebuild(saved)
-        self.top = self.saved_top
+        self.top, self.added = self.saved_top, self.saved_added
         self.before.clear()
         self.saved = None
         self._aim()
@@ -573,27 +390,26 @@ class Collection:
         """As rollback when records were removed: the order of the added ones is put back too."""
         self.gone.clear()
         self.gone.update(saved.gone)
-        self.new = saved.new
         for key, old in self.before.items():
             if old is None:
                 self.own.pop(key, None)
             else:
                 self._put_back(key, old)
-        for key in self.new:
-            self.own[key] = self.own.pop(key)
+        for key in saved.order:
+            if key in self.own:
+                self.own[key] = self.own.pop(key)
 
     # -- snapshots
 
     def save(self) -> tuple[Any, ...]:
         """The episode's changes: shallow copies, as versions are never written again."""
-        return dict(self.own), dict(self.new), frozenset(self.gone), self.top
+        return dict(self.own), frozenset(self.gone), self.added, self.top
 
     def load(self, saved: tuple[Any, ...]) -> None:
         """Take over changes saved from a collection over the same base."""
-        own, new, gone, self.top = saved
+        own, gone, self.added, self.top = saved
         self.own.clear()
         self.own.update(own)
-        self.new = dict(new)
         self.gone = set(gone)
         self.overlay = None
         self._aim()
@@ -602,29 +418,14 @@ class Collection:
         """Drop the episode's changes."""
         if self.own or self.gone:
             self.own.clear()
-            self.new.clear()
             self.gone.clear()
             self.overlay = None
             self._aim()
         self.top = None
+        self.added = 0
 
 
 _NONE: Final[dict[Any, None]] = {}
-
-
-class SinglePlan:
-    """What a single record of all episodes of a class has in common."""
-
-    __slots__ = ("check", "clone", "exact", "name", "noun", "refs", "shape")
-
-    def __init__(self, shape: s.Single, check: Any) -> None:
-        self.shape = shape
-        self.name = shape.name
-        self.noun = shape.record.name
-        self.clone = cloner(shape.record)
-        self.exact = exact(shape.record)
-        self.refs = refs_of(shape.record)
-        self.check = check
 
 
 class Single:
@@ -632,6 +433,7 @@ class Single:
 
     __slots__ = ("base", "before", "check", "dirty", "overlay", "plan", "value")
 
+    counts = True
     saved = None
 
     def __init__(self, plan: SinglePlan, base: Record, meter: Meter) -> None:
@@ -641,7 +443,7 @@ class Single:
         self.before: dict[Any, Record | None] = {}
         self.dirty = meter.dirty
         self.overlay = None
-        self.check: Callable[[Any, Any, Record | None, Record | None], None] | None = plan.check
+        self.check: Check = plan.check
 
     def own_get(self, key: Any) -> Record | None:
         """The version now."""
@@ -658,8 +460,8 @@ class Single:
     def flush(self) -> None:
         """Nothing is looked up here."""
 
-    def unchanged(self, key: Any, old: Record | None, new: Record | None) -> bool:
-        return self.plan.exact or same(old, new)
+    def unchanged(self, key: Any) -> bool:
+        return True
 
     def keep(self, key: Any, old: Record | None) -> None:
         self.value = old
