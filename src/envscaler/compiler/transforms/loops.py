@@ -47,9 +47,14 @@ CASES = (
         "return [n for n in _rt.loop(_state, xs) if n > 1]",
         params="{xs: {list: int}}",
     ),
+    Case(
+        "for i, c in enumerate(copies.values()):\n    c.title = str(i)",
+        "for i, c in _rt.loop(_state, enumerate(_state.copies.edit_values())):\n    c[\"title\"] = str(i)",
+    ),
 )
 
 _VIEWS = ("collection.keys", "collection.values", "collection.items")
+_BESIDE = ("enumerate", "zip")
 _EDITING = {"values": "edit_values", "items": "edit_items"}
 
 
@@ -181,12 +186,27 @@ def iterated(
         method = updated.func.attr.value
         changed = updated.func.with_changes(attr=cst.Name(_EDITING.get(method, method) if editing else method))
         return updated.with_changes(func=changed)
+    if editing and role is not None and role.kind == "call" and role.name in _BESIDE:
+        updated = _beside(low, original, updated)
     if editing and role is not None and role.name in ("children", "walk"):
         state = _written_record(low, original)
         updated = nodes.expression(f"[_state.{state}.edit_of(_r) for _r in {nodes.code(updated)}]")
     if isinstance(original, (cst.List, cst.Tuple)):
         return updated
     return nodes.call("_rt.loop", nodes.ref("_state"), updated)
+
+
+def _beside(low: Lowering, original: cst.BaseExpression, updated: cst.BaseExpression) -> cst.BaseExpression:
+    """`enumerate(c.values())` over records that are written: what it goes through is made writable."""
+    assert isinstance(original, cst.Call)
+    assert isinstance(updated, cst.Call)
+    args = []
+    for before, after in zip(original.args, updated.args, strict=True):
+        value, note = after.value, low.note(before.value)
+        if note is not None and note.view in low.edits and _collection(low, before.value):
+            value = iterated(low, before.value, after.value, editing=True)
+        args.append(after.with_changes(value=value))
+    return updated.with_changes(args=args)
 
 
 BEFORE = {cst.For: before_for}

@@ -43,7 +43,16 @@ def ref(dotted: str) -> cst.BaseExpression:
 def call(function: str | cst.BaseExpression, *args: cst.BaseExpression | cst.Arg) -> cst.Call:
     """A call with positional arguments (or ready ones)."""
     func = ref(function) if isinstance(function, str) else function
-    return cst.Call(func, [_arg(a, last=n == len(args) - 1) for n, a in enumerate(args)])
+    return cst.Call(func, [_arg(_alone(a, len(args)), last=n == len(args) - 1) for n, a in enumerate(args)])
+
+
+def _alone(arg: cst.BaseExpression | cst.Arg, number: int) -> cst.BaseExpression | cst.Arg:
+    """A generator without parentheses can only be the one argument."""
+    value = arg.value if isinstance(arg, cst.Arg) else arg
+    if number == 1 or not isinstance(value, cst.GeneratorExp) or value.lpar:
+        return arg
+    wrapped = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return arg.with_changes(value=wrapped) if isinstance(arg, cst.Arg) else wrapped
 
 
 def _arg(value: cst.BaseExpression | cst.Arg, last: bool) -> cst.Arg:
