@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from envscaler.compiler.depend import KEY, Dependence
 from envscaler.compiler.layout import flat
 from envscaler.compiler.literals import literal, quoted
 from envscaler.compiler.prologue import between
-from envscaler.compiler.statement import Stmt, filled, inside_f, shown
+from envscaler.compiler.statement import Stmt, bound, inside_f
 from envscaler.spec.checked import Checked
+from envscaler.spec.dependence import KEY, Dependence
 from envscaler.spec.model import RuleDef, Spec, StateDef
+from envscaler.spec.prose import render
 from envscaler.spec.types import (
     DURATION,
     FLOAT,
@@ -201,7 +202,7 @@ def _number(state: StateDef, field: Field, kind: Type, value: str) -> str:
 
 def _bounds_text(field: Field, kind: Type) -> str:
     words = (("ge", "at least"), ("gt", "above"), ("le", "at most"), ("lt", "below"))
-    said = [f"{word} {shown(getattr(field, name), kind)}" for name, word in words if getattr(field, name) is not None]
+    said = [f"{word} {bound(getattr(field, name), kind)}" for name, word in words if getattr(field, name) is not None]
     return f"must be {' and '.join(said)}" if said else "is too large"
 
 
@@ -239,7 +240,7 @@ def _moves(module: Check, state: StateDef, rule: RuleDef) -> Iterator[Stmt]:
     table = module.moves[rule.name]
     old, new = f"old[{quoted(name)}]", f"new[{quoted(name)}]"
     added = "old is not None and " if state.name in module.changes.adds and not state.single else ""
-    text = quoted(filled(rule.text.value, module.spec.constants))
+    text = quoted(render(rule.text.value, module.spec.constants).strip())
     failure = f'raise _Failure("rule", {text}, {quoted(rule.name)}, {rule.span.line})'
     yield Stmt(f"if {added}{new} != {old} and {new} not in {table}.get({old}, ()):\n    {failure}", rule.span.line)
 
@@ -329,19 +330,17 @@ def _marks(module: Check, state: StateDef, rule: RuleDef) -> Iterator[Stmt]:
         if test is None:
             continue
         value = "key" if join.on == KEY else f"new[{quoted(join.on)}]"
-        code = _mark(module, rule, join.own, value)
+        yield Stmt(_guarded(test, _mark(module, rule, join.own, value)), line)
         if join.on != KEY and module.changes.field(state, join.on):
             before = _mark(module, rule, join.own, f"old[{quoted(join.on)}]")
-            code += "\n" + _guarded(
-                f"if {'' if state.single else 'old is not None and '}{_differs(state, join.on)}:", before
-            )
-        yield Stmt(_guarded(test, code), line)
+            added = "old is not None and " if state.name in module.changes.adds else ""
+            yield Stmt(_guarded(f"if {added}{_differs(state, join.on)}:", before), line)
 
 
 def _own_rule(module: Check, rule: RuleDef, dependence: Dependence) -> str:
     if not dependence.only_own:
         return f"_state.mark({quoted(rule.name)}, key)"
-    text = quoted(filled(rule.text.value, module.spec.constants))
+    text = quoted(render(rule.text.value, module.spec.constants).strip())
     failure = f'raise _Failure("rule", {text}, {quoted(rule.name)}, {rule.span.line})'
     return f"if not {module.rule_functions[rule.name]}(_state, new):\n    {failure}"
 

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
 from envscaler.compiler.checks import Check, changes, check_statements
-from envscaler.compiler.depend import Dependence, dependence
 from envscaler.compiler.identifiers import upper_snake
 from envscaler.compiler.layout import Doc, Group, Prefixed, call, flat
 from envscaler.compiler.literals import literal, quoted
 from envscaler.compiler.naming import Naming
 from envscaler.compiler.prologue import prologue, signature_default, type_text
 from envscaler.compiler.results import Result, result_functions
-from envscaler.compiler.statement import Stmt, filled, shown
+from envscaler.compiler.statement import Stmt, bound
 from envscaler.compiler.transforms import lower
 from envscaler.spec.checked import Checked, CheckedBody
+from envscaler.spec.dependence import Dependence, dependence
 from envscaler.spec.model import HelperDef, Param, RuleDef, Spec, StateDef, ToolDef
-from envscaler.spec.types import MISSING, MONEY, Enum, ListOf, Nullable, Struct, Type, Union, strip_null
+from envscaler.spec.prose import render
+from envscaler.spec.types import MISSING, MONEY, Enum, Field, ListOf, Nullable, Struct, Type, Union, strip_null
 
 __all__ = ["Function", "Method", "ModulePlan", "Named", "RuleFunction", "make_plan"]
 
@@ -152,7 +153,7 @@ class _Planner:
         setup = tuple(self._tool(h, "setup", self.checked.setup[h.name], state_class) for h in spec.setup.values())
         tool_classes = tuple(self._tool_classes(class_name))
         attributes = tuple(self._attributes(state_class, checks, tool_classes, moves))
-        title = filled(spec.title, spec.constants)
+        title = self._text(spec.title)
         file = PurePath(spec.path.replace("\\", "/")).name
         made = f"Compiled by envscaler from {file}: {spec.name} {spec.version}, {spec.hash}.\nEdit the spec, not this file."
         return ModulePlan(
@@ -180,7 +181,7 @@ class _Planner:
 
     def _constants(self) -> Iterator[Named]:
         for constant in self.spec.constants.values():
-            note = f"{shown(constant.value, MONEY)} in minor units" if strip_null(constant.type) == MONEY else ""
+            note = f"{bound(constant.value, MONEY)} in minor units" if constant.type == MONEY else ""
             yield Named(constant.name, literal(constant.value), note)
 
     def _types(self) -> Iterator[Named]:
@@ -220,7 +221,7 @@ class _Planner:
         )
 
     def _text(self, text: str) -> str:
-        return filled(text, self.spec.constants).strip()
+        return render(text, self.spec.constants).strip()
 
     # -- rules and checks
 
@@ -318,7 +319,7 @@ class _Planner:
     ) -> Iterator[Named]:
         spec, naming = self.spec, self.naming
         yield Named("name", quoted(spec.name))
-        yield Named("title", quoted(filled(spec.title, spec.constants)))
+        yield Named("title", quoted(self._text(spec.title)))
         yield Named("version", quoted(spec.version))
         yield Named("description", quoted(self._text(spec.description.value)))
         yield Named("spec_hash", quoted(spec.hash))
@@ -326,6 +327,8 @@ class _Planner:
         yield Named("policy", quoted(spec.policy))
         if spec.errors is not None:
             yield Named("errors", literal(spec.errors))
+        if spec.unknown_tool is not None:
+            yield Named("unknown_tool", quoted(self._text(spec.unknown_tool.value)))
         yield Named("states", "STATES")
         yield Named("state_class", state_class)
         for actor, made in zip(self._actors(), tool_classes, strict=True):
@@ -430,9 +433,8 @@ def _internal_text(of: Type) -> str:
     return type_text(of)
 
 
-def _described(of: Any, text: str) -> Any:
-    from dataclasses import replace
-
+def _described(of: Field, text: str) -> Field:
+    """The field with its description filled in."""
     return replace(of, description=text)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,11 +9,10 @@ from typing import Any
 
 from envscaler.compiler.literals import quoted
 from envscaler.spec.model import Constant, Param
-from envscaler.spec.types import MONEY, Nullable, Type, strip_null
+from envscaler.spec.prose import PLACEHOLDER, constant_text, render
+from envscaler.spec.types import MONEY, Nullable, Type
 
-__all__ = ["Stmt", "filled", "inside_f", "message", "shown"]
-
-_PLACEHOLDER = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*)\}")
+__all__ = ["Stmt", "bound", "inside_f", "message"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,46 +23,32 @@ class Stmt:
     line: int
 
 
-def shown(value: Any, of: Type | None = None) -> str:
-    """A constant or bound as prose shows it; money in major units."""
-    if of is not None and strip_null(of) == MONEY and isinstance(value, int):
-        amount = Decimal(value) / 100
-        return str(int(amount)) if amount == int(amount) else f"{amount.normalize():f}"
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "null"}[value]
-    if isinstance(value, (list, tuple)):
-        return ", ".join(shown(v) for v in value)
-    if isinstance(value, Mapping):
-        return ", ".join(f"{k}: {shown(v)}" for k, v in value.items())
-    return str(value)
-
-
-def filled(text: str, constants: Mapping[str, Constant]) -> str:
-    """Prose with `{CONSTANT}` replaced by the constant's value; other braces stay."""
-
-    def value(found: re.Match[str]) -> str:
-        constant = constants.get(found.group(1))
-        return found.group(0) if constant is None else shown(constant.value, constant.type)
-
-    return _PLACEHOLDER.sub(value, text)
+def bound(value: Any, of: Type) -> str:
+    """A bound as a message shows it; money in major units."""
+    return f"{Decimal(value) / 100:f}" if of == MONEY and isinstance(value, int) else str(value)
 
 
 def message(text: str, params: Iterable[Param], constants: Mapping[str, Constant]) -> str:
     """The expression of a message with `{param}` and `{CONSTANT}` placeholders: an f-string, or a plain literal."""
     types = {p.name: p.field.type for p in params}
+    if not any(found[1] in types for found in PLACEHOLDER.finditer(text)):
+        return quoted(render(text, constants))
     parts: list[str] = []
-    named = False
     end = 0
-    for found in _PLACEHOLDER.finditer(text):
-        name = found.group(1)
-        if name in types:
-            parts.append(inside_f(filled(text[end : found.start()], constants)))
-            parts.append("{" + _shown_param(name, types[name]) + "}")
-            end, named = found.end(), True
-    if not named:
-        return quoted(filled(text, constants))
-    parts.append(inside_f(filled(text[end:], constants)))
-    return 'f"' + "".join(parts) + '"'
+    for found in PLACEHOLDER.finditer(text):
+        parts.append(inside_f(text[end : found.start()]))
+        parts.append(_filled(found[0], found[1], types, constants))
+        end = found.end()
+    return 'f"' + "".join(parts) + inside_f(text[end:]) + '"'
+
+
+def _filled(written: str, name: str | None, types: Mapping[str, Type], constants: Mapping[str, Constant]) -> str:
+    """What a placeholder becomes inside an f-string."""
+    if name is None:
+        return inside_f(written[0])
+    if name in types:
+        return "{" + _shown_param(name, types[name]) + "}"
+    return inside_f(constant_text(constants[name]) if name in constants else written)
 
 
 def _shown_param(name: str, of: Type) -> str:

@@ -4,34 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import jinja2
 
 from envscaler.compiler.layout import fit
 from envscaler.compiler.literals import docstring, quoted
-from envscaler.errors import EnvscalerError
+from envscaler.resources import folder
 
-__all__ = ["environment", "render", "template_folder"]
-
-
-@lru_cache(maxsize=1)
-def template_folder() -> Path:
-    """The folder of the shipped templates. Raises EnvscalerError when the installation lacks them."""
-    package = Path(__file__).resolve().parents[1]
-    candidates = (package / "_templates", package.parents[1] / "templates")
-    for folder in candidates:
-        if (folder / "module").is_dir():
-            return folder
-    raise EnvscalerError(f"the templates are missing; looked in {candidates[0]} and {candidates[1]}")
+__all__ = ["environment", "render"]
 
 
 @lru_cache(maxsize=8)
 def environment(folders: tuple[str, ...] = ()) -> jinja2.Environment:
     """A Jinja environment over ``folders`` (a user's or a plugin's, first wins) and the shipped templates."""
     made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([*folders, str(template_folder())]),
+        loader=jinja2.FileSystemLoader([*folders, str(folder("templates"))]),
         undefined=jinja2.StrictUndefined,
         autoescape=False,  # noqa: S701 - Python and YAML are written, not HTML; data arrives as literals
         trim_blocks=True,

@@ -9,6 +9,7 @@ import libcst as cst
 
 from envscaler.diagnostics import Span, nearest, one_of
 from envscaler.spec.checked import Checked, CheckedBody
+from envscaler.spec.dependence import dependence
 from envscaler.spec.logic.block import Block, HelperInfo, Mode, World
 from envscaler.spec.logic.operators import condition
 from envscaler.spec.logic.parse import Parsed, parse_block
@@ -141,7 +142,21 @@ class _SpecCheck:
         assert isinstance(line.body[0], cst.Expr)
         condition(block, line.body[0].value)
         self.locals.append(block)
-        return self._checked(block, rule.holds, NONE)
+        body = self._checked(block, rule.holds, NONE)
+        if not block.failed:
+            self._cost(rule, block, body)
+        return body
+
+    def _cost(self, rule: RuleDef, block: Block, body: CheckedBody) -> None:
+        """Say of a rule that it goes through whole collections after every call that touches them."""
+        found = dependence(self.spec, rule, body)
+        collections = sorted(s for s in found.whole if not self.spec.states[s].single)
+        if not collections:
+            return
+        each = rule.each is not None and not self.spec.states[rule.each].single
+        cost = f"for every record of {rule.each}" if each else "as a whole"
+        block.say("global-rule", body.module.body[0], f"this is checked {cost} after each call that changes {', '.join(collections)}",
+                  fix="compare a field with 'it': … for x in c.values() if x.field == it.key", severity="note")  # fmt: skip
 
     # -- shared
 

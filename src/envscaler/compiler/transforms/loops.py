@@ -49,7 +49,7 @@ CASES = (
     ),
     Case(
         "for i, c in enumerate(copies.values()):\n    c.title = str(i)",
-        "for i, c in _rt.loop(_state, enumerate(_state.copies.edit_values())):\n    c[\"title\"] = str(i)",
+        'for i, c in _rt.loop(_state, enumerate(_state.copies.edit_values())):\n    c["title"] = str(i)',
     ),
 )
 

@@ -143,6 +143,11 @@ LOGIC = (
     Code("impure-rule", "A rule that does more than tell whether it holds",
          "Rules are evaluated at any time and in any order; they read and nothing else.",
          _SHOP + _RULE + "rand_int(1, 2) == 1\n", _SHOP + _RULE + "it.price <= 10\n"),
+    Code("global-rule", "A rule that is checked over whole collections",
+         "A rule is checked again for the records that a call touched, and for those joined to them by an equality with a field of"
+         " `it`. Where no such equality is found, the whole collection is gone through after each call that changes it. A note.",
+         _SHOP + _RULE + "all(i.title != it.title or i.item_id == it.item_id for i in items.values())\n",
+         _SHOP + _RULE + "count(i for i in items.values() if i.title == it.title) == 1\n"),
     _code("shadowing", "A local that hides something",
           "A name means one thing in a block. Parameters keep their value.",
           "items = 3\nitem.title = str(items)", "n = 3\nitem.title = str(n)"),
