@@ -21,6 +21,7 @@ from envscaler.runtime import (
     Tools,
 )
 from envscaler.runtime import Failure as _Failure
+from envscaler.runtime import Ok as _Ok
 from envscaler.runtime import builtins as _rt
 from envscaler.runtime import done as _done
 from envscaler.runtime import failed as _failed
@@ -107,9 +108,7 @@ def out_copy(r: Any) -> Any:
 
 
 def rule_loan_limit(_state: LibraryState, it: Any) -> bool:
-    return (
-        _rt.count(m for m in _state.loans.by(("member_id",), it["member_id"]) if m["returned"] is None) <= MAX_LOANS
-    )
+    return _rt.count(m for m in _state.loans.by(("member_id",), it["member_id"]) if m["returned"] is None) <= MAX_LOANS
 
 
 LOST_IS_FINAL = {"on_shelf": ("on_loan", "lost"), "on_loan": ("on_shelf", "lost"), "lost": ()}
@@ -117,16 +116,22 @@ LOST_IS_FINAL = {"on_shelf": ("on_loan", "lost"), "on_loan": ("on_shelf", "lost"
 # -- what is checked of every record that a call changed
 
 
-def check_members(_state: LibraryState, key: Any, old: Any, new: Any) -> None:
-    if new is None:
-        _state.require_unreferred("members", key)
-        return
-    if not 0 <= new["balance"] <= _rt.MONEY_MAX:
-        raise _Failure("constraint", f"Member {key}: balance must be at least 0")
-    if old is None or new["paid_by"] != old["paid_by"]:
-        _state.require_valid("members", key, "paid_by", new)
-    if old is None or new["member_id"] != old["member_id"]:
-        _state.mark("loan_limit", new["member_id"])
+def check_members(_state: LibraryState, before: Any, current: Any) -> Any:
+    same = None
+    for key, old in before.items():
+        new = current(key)
+        if new is old or (old is not None and new == old):
+            same = _rt.also(same, key)
+            continue
+        if new is None:
+            _state.require_unreferred("members", key)
+            continue
+        if not 0 <= new["balance"] <= 1000000000000000:
+            raise _Failure("constraint", f"Member {key}: balance must be at least 0")
+        if old is None or new["paid_by"] != old["paid_by"]:
+            _state.require_valid("members", key, "paid_by", new)
+        _state.mark("loan_limit", key)
+    return same
 
 
 def check_copies(_state: LibraryState, key: Any, old: Any, new: Any) -> None:
@@ -142,9 +147,9 @@ def check_loans(_state: LibraryState, key: Any, old: Any, new: Any) -> None:
         _state.mark("loan_limit", old["member_id"])
     if new is None:
         return
-    if (old is None or new["member_id"] != old["member_id"]) and new["member_id"] not in _state.members:
+    if (old is None or new["member_id"] != old["member_id"]) and _state.members.get(new["member_id"]) is None:
         raise _Failure("constraint", f"Loan {key}: there is no Member {new['member_id']}")
-    if (old is None or new["barcode"] != old["barcode"]) and new["barcode"] not in _state.copies:
+    if (old is None or new["barcode"] != old["barcode"]) and _state.copies.get(new["barcode"]) is None:
         raise _Failure("constraint", f"Loan {key}: there is no Copy {new['barcode']}")
     _state.mark("loan_limit", new["member_id"])
 
@@ -205,7 +210,7 @@ def tool_find_copies(_state: LibraryState, words: Any = _MISSING, limit: Any = 2
 def call_find_copies(_state: Any, _a: Any) -> Any:
     if len(_a) != 1 + ("limit" in _a):
         raise TypeError
-    return tool_find_copies(_state, _a["words"], _a["limit"] if "limit" in _a else 20)
+    return tool_find_copies(_state, _a["words"], _a.get("limit", 20))
 
 
 _p_get_member = _s.params(_s.Param("member_id", _s.Ref("members")))
@@ -267,7 +272,9 @@ def tool_lottery(_state: LibraryState, members: Any = _MISSING, fail: Any = Fals
 
 
 _p_rename = _s.params(
-    _s.Param("member_id", _s.Ref("members")), _s.Param("name", _s.STR), _s.Param("who", _s.STR, json="by whom", default="me")
+    _s.Param("member_id", _s.Ref("members")),
+    _s.Param("name", _s.STR),
+    _s.Param("who", _s.STR, json="by whom", default="me"),
 )
 
 
@@ -365,8 +372,14 @@ class LibraryTools(Tools):
 
     def get_member(self, member_id: str) -> ToolResult:
         """A member."""
+        state = self._state
         try:
-            return _done(self._state, tool_get_member(self._state, member_id))
+            value = tool_get_member(state, member_id)
+            if state._dirty:
+                return _done(state, value)
+            result = _Ok()
+            result.value = value
+            return result
         except BaseException as problem:
             return _failed(self._state, problem, "get_member")
 
@@ -409,8 +422,24 @@ class Library(Environment):
         Rule("confirm_fines", "Ask the member before charging a fine.", policy=True, line=51),
     )
     tool_table = (
-        Tool("check_out", tool_check_out, "write", description="Lend a copy to a member.", params=_p_check_out, line=58, by_dict=call_check_out),
-        Tool("find_copies", tool_find_copies, "read", description="Copies by title.", params=_p_find_copies, line=75, by_dict=call_find_copies),
+        Tool(
+            "check_out",
+            tool_check_out,
+            "write",
+            description="Lend a copy to a member.",
+            params=_p_check_out,
+            line=58,
+            by_dict=call_check_out,
+        ),
+        Tool(
+            "find_copies",
+            tool_find_copies,
+            "read",
+            description="Copies by title.",
+            params=_p_find_copies,
+            line=75,
+            by_dict=call_find_copies,
+        ),
         Tool("get_member", tool_get_member, "read", description="A member.", params=_p_get_member, line=80),
         Tool("remove_member", tool_remove_member, description="Forget a member.", params=_p_remove_member, line=81),
         Tool("join", tool_join, description="Become a member.", params=_p_join, errors="Error: {message}", line=82),
