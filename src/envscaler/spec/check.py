@@ -11,6 +11,7 @@ from envscaler.diagnostics import Span, nearest, one_of
 from envscaler.spec.checked import Checked, CheckedBody
 from envscaler.spec.dependence import dependence
 from envscaler.spec.logic.block import Block, HelperInfo, Mode, World
+from envscaler.spec.logic.loose import report_any
 from envscaler.spec.logic.operators import condition
 from envscaler.spec.logic.parse import Parsed, parse_block
 from envscaler.spec.logic.relations import container, join
@@ -63,6 +64,7 @@ class _SpecCheck:
         rules = {n: body for n, rule in spec.rules.items() if (body := self._rule(rule)) is not None}
         self._after_each()
         report_unused(self.world, self.locals)
+        report_any(self.world)
         return Checked(spec.path, spec.source, spec, self.report.items, tools, self.helpers, self.setup, rules)
 
     # -- helpers

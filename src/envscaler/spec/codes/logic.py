@@ -143,6 +143,10 @@ LOGIC = (
     Code("impure-rule", "A rule that does more than tell whether it holds",
          "Rules are evaluated at any time and in any order; they read and nothing else.",
          _SHOP + _RULE + "rand_int(1, 2) == 1\n", _SHOP + _RULE + "it.price <= 10\n"),
+    Code("uses-any", "A place that takes any value",
+         "Nothing in an `any` can be checked, documented or fuzzed well. It is there for worlds whose own data is loosely typed. A note.",
+         "states:\n  notes:\n    record: Note\n    key: {name: id}\n    fields: {text: any}\n",
+         "states:\n  notes:\n    record: Note\n    key: {name: id}\n    fields: {text: str}\n"),
     Code("global-rule", "A rule that is checked over whole collections",
          "A rule is checked again for the records that a call touched, and for those joined to them by an equality with a field of"
          " `it`. Where no such equality is found, the whole collection is gone through after each call that changes it. A note.",
