@@ -39,8 +39,12 @@ def import_all() -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--install", action="store_true", help="install envscaler[dev] with these versions into this Python")
-    parser.add_argument("--import-all", action="store_true", help="import every module of envscaler and its dependencies")
+    parser.add_argument(
+        "--install", action="store_true", help="install envscaler[dev] with these versions into this Python"
+    )
+    parser.add_argument(
+        "--import-all", action="store_true", help="import every module of envscaler and its dependencies"
+    )
     options = parser.parse_args()
     if options.install:
         command = [sys.executable, "-m", "pip", "install", "--quiet", "-e", f"{ROOT}[dev]", *pins()]
