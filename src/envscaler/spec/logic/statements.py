@@ -10,8 +10,8 @@ from envscaler.spec.checked import Role
 from envscaler.spec.logic import calls, comparisons, displays  # noqa: F401  (they register their rules)
 from envscaler.spec.logic.binding import bind_target, declare, elements_of
 from envscaler.spec.logic.block import Block, Value, path_of
-from envscaler.spec.logic.calls import remove
 from envscaler.spec.logic.infer import infer, read
+from envscaler.spec.logic.methods import remove
 from envscaler.spec.logic.names import key_of
 from envscaler.spec.logic.narrowing import narrow
 from envscaler.spec.logic.operators import condition, operation, operator_text
