@@ -171,9 +171,10 @@ def diagnostics() -> Iterator[tuple[Path, str]]:
 
 
 def _code(code: Any) -> str:
+    bad, good = (printable(snippet.rstrip()) for snippet in (code.bad, code.good))
     return (
         f"# {code.name}\n\n{_NOTE}{code.title}.\n\n{code.why}\n\n"
-        f"## Refused\n\n```yaml bad\n{printable(code.bad.rstrip())}\n```\n\n## Accepted\n\n```yaml\n{printable(code.good.rstrip())}\n```\n"
+        f"## Refused\n\n```yaml bad\n{bad}\n```\n\n## Accepted\n\n```yaml\n{good}\n```\n"
     )
 
 
