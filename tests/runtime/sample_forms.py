@@ -127,6 +127,15 @@ def walk(_state: FormsState, key: Any = MISSING) -> Any:
     return [rt.path(_state.nodes, n["node_id"]) for n in rt.walk(_state.nodes, key)]
 
 
+def nest(_state: FormsState, key: Any = MISSING, value: Any = MISSING) -> Any:
+    """Move a node, and say what its new parent holds while the call is still going on."""
+    _state.nodes.edit(key)["parent"] = value
+    made = add(_state, "nodes", {"kind": "file", "parent": value, "name": "new"})
+    _state.nodes.edit(made)["name"] = "newer"
+    names = [n["name"] for n in rt.children(_state.nodes, value)]
+    return [names, rt.child(_state.nodes, value, "new"), rt.child(_state.nodes, value, "newer")["node_id"]]
+
+
 _any = s.params(*(s.Field(n, s.ANY) for n in ("where", "key", "field", "value", "record", "keys", "then")))
 
 
@@ -142,6 +151,7 @@ class Forms(Environment):
         Tool("set", set_field, params=_any),
         Tool("add", add, params=_any),
         Tool("remove", remove, params=_any),
+        Tool("nest", nest, params=_any),
         Tool("walk", walk, "read", params=_any),
     )
     initial_state = {

@@ -150,6 +150,14 @@ def test_removing_a_node_removes_what_is_below_it() -> None:
     assert env.state["nodes"] == {"tmp": {"type": "directory", "contents": {}}}
 
 
+def test_lookups_within_a_call_see_what_it_wrote() -> None:
+    env = Forms.new()
+    assert env.call("nest", {"key": "N-3", "value": "N-6"}).value == [["docs", "newer"], None, "N-7"]
+    assert env.call("nest", {"key": "N-2", "value": "N-6"}).error.message == "Node newer already exists there"  # type: ignore[union-attr]
+    assert list(env.state["nodes"]["tmp"]["contents"]) == ["docs", "newer"]
+    assert env.call("nest", {"key": "N-2", "value": "N-3"}).value == [["a.txt", "b.txt", "newer"], None, "N-8"]
+
+
 def test_constraints_of_all_kinds() -> None:
     env = Forms.new()
     cases: list[tuple[dict[str, Any], str]] = [
@@ -206,6 +214,15 @@ def test_order_survives_a_failed_removal() -> None:
     assert [op["op"] for op in ops] == ["remove", "add", "add", "add"]
     env.reset()
     assert env.state == Forms.initial_state
+
+
+def test_what_was_removed_before_stays_removed_when_a_removal_fails() -> None:
+    env = Forms.new()
+    assert env.call("remove", {"where": "slots", "keys": ["00aa00"]}).ok
+    before = env.state
+    assert not env.call("remove", {"where": "slots", "keys": ["00bb00"], "then": "fail"}).ok
+    assert env.state == before
+    assert [slot["slot"] for slot in before["slots"]] == ["00bb00", "00cc00"]
 
 
 def test_diff_of_lists_and_absent_fields() -> None:
