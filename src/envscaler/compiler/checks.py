@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -69,25 +70,30 @@ class Check:
     spec: Spec
     changes: Changes
     dependences: dict[str, Dependence]
-    rule_functions: dict[str, str]
+    rules: dict[str, tuple[str, str]]  # rule -> its function, its expression
     moves: dict[str, str]  # rule -> the constant that holds its moves
 
 
 def check_statements(module: Check, state: StateDef) -> list[Stmt]:
-    """The body of `check_<state>`; empty when nothing needs a look."""
+    """What `check_<state>` does for each record; empty when nothing needs a look."""
     if not module.changes.touched(state):
         return []
     made: list[Stmt] = []
     removed = list(_removed(module, state))
     if removed and state.name in module.changes.removes:
         code = "\n".join(f"    {line}" for stmt in removed for line in stmt.code.split("\n"))
-        made.append(Stmt(f"if new is None:\n{code}\n    return", state.span.line))
+        made.append(Stmt(f"if new is None:\n{code}\n    continue", state.span.line))
     elif state.name in module.changes.removes:
-        made.append(Stmt("if new is None:\n    return", state.span.line))
+        made.append(Stmt("if new is None:\n    continue", state.span.line))
     checks = list(_checks(module, state))
     if not checks and not removed:
         return []
+    if any(_IT.search(c.code) for c in checks):
+        made.append(Stmt("it = new", state.span.line))
     return made + checks
+
+
+_IT = re.compile(r"(?<![A-Za-z0-9_.])it\[")
 
 
 def _checks(module: Check, state: StateDef) -> Iterator[Stmt]:
@@ -190,7 +196,7 @@ def _single(text: str) -> str:
 
 
 def _number(state: StateDef, field: Field, kind: Type, value: str) -> str:
-    low, high = ("", "") if kind in (NUMBER, FLOAT) else ("-_MAX", "_MAX")
+    low, high = ("", "") if kind in (NUMBER, FLOAT) else ("_MIN", "_MAX")
     inside = between(value, field, low, high)
     if inside == value:
         return ""
@@ -322,7 +328,8 @@ def _marks(module: Check, state: StateDef, rule: RuleDef) -> Iterator[Stmt]:
     if rule.each == state.name and not state.single:
         test = _read_changed(module, state, dependence.any_of(dependence.own - {KEY}))
         if test is not None:
-            yield Stmt(_guarded(test, _own_rule(module, rule, dependence)), line)
+            code, cheap = _own_rule(module, rule, dependence)
+            yield Stmt(code if cheap else _guarded(test, code), line)
     for join in dependence.joins:
         if join.state != state.name:
             continue
@@ -337,12 +344,20 @@ def _marks(module: Check, state: StateDef, rule: RuleDef) -> Iterator[Stmt]:
             yield Stmt(_guarded(f"if {added}{_differs(state, join.on)}:", before), line)
 
 
-def _own_rule(module: Check, rule: RuleDef, dependence: Dependence) -> str:
+def _own_rule(module: Check, rule: RuleDef, dependence: Dependence) -> tuple[str, bool]:
+    """The statement for a rule of the record itself, and whether it is cheaper than to find out if it is needed."""
     if not dependence.only_own:
-        return f"_state.mark({quoted(rule.name)}, key)"
+        return f"_state.mark({quoted(rule.name)}, key)", False
     text = quoted(render(rule.text.value, module.spec.constants).strip())
     failure = f'raise _Failure("rule", {text}, {quoted(rule.name)}, {rule.span.line})'
-    return f"if not {module.rule_functions[rule.name]}(_state, new):\n    {failure}"
+    function, expression = module.rules[rule.name]
+    if "\n" in expression or len(expression) > _SHORT or _LOOPS.search(expression):
+        return f"if not {function}(_state, new):\n    {failure}", False
+    return f"if not ({expression}):\n    {failure}", True
+
+
+_SHORT = 100
+_LOOPS = re.compile(r"\b(for|lambda)\b")
 
 
 def _read_changed(module: Check, state: StateDef, reads: set[str] | None) -> str | None:

@@ -61,7 +61,8 @@ class Naming:
         self.ids = Identifiers({*self.spec.constants, *_locals(self.checked)})
         for kind, names in (
             ("helper", self.spec.helpers), ("tool", self.spec.tools), ("setup", self.spec.setup),
-            ("rule", self.spec.rules), ("check", self.spec.states), ("_p", [*self.spec.tools, *self.spec.setup]),
+            ("rule", self.spec.rules), ("check", self.spec.states), ("call", self.spec.tools),
+            ("_p", [*self.spec.tools, *self.spec.setup]),
         ):  # fmt: skip
             for name in names:
                 self.functions[kind, name] = self.ids.claim(f"{kind}_{name}")

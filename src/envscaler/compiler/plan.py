@@ -66,8 +66,27 @@ class RuleFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckFunction:
+    """What is done for each record that a call changed, with `key`, `old` and `new` at hand."""
+
+    name: str
+    state_class: str
+    doc: str
+    each: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Binder:
+    """The quick way from a mapping of arguments to a tool: the test that it is not for this one, and the call."""
+
+    name: str
+    test: str
+    call: Group
+
+
+@dataclass(frozen=True, slots=True)
 class Method:
-    """A tool as a method: its signature after `self`, and the arguments handed on in the function's order."""
+    """A tool as a method: its signature, the call of its function, and whether the call has nothing to commit as a rule."""
 
     name: str
     own: str
@@ -75,14 +94,16 @@ class Method:
     doc: str
     call: Group
     tool: str
+    reads: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ToolPlan:
-    """A tool or setup function: its parameters' descriptions, the function."""
+    """A tool or setup function: its parameters' descriptions, the function, for the agent's tools the quick way to it."""
 
     params: Named
     function: Function
+    binder: Binder | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +126,7 @@ class ModulePlan:
     results: tuple[Result, ...]
     moves: tuple[Named, ...]
     rules: tuple[RuleFunction, ...]
-    checks: tuple[Function, ...]
+    checks: tuple[CheckFunction, ...]
     helpers: tuple[Function, ...]
     tools: tuple[ToolPlan, ...]
     setup: tuple[ToolPlan, ...]
@@ -145,8 +166,10 @@ class _Planner:
         states = Group("(", tuple(self._state(s) for s in spec.states.values()), ")", single_comma=True)
         dependences = self._dependences()
         moves = {r.name: ids.claim(f"_MOVES_{r.name.upper()}") for r in spec.rules.values() if r.moves is not None}
-        module = Check(spec, changes(self.checked), dependences, self._rule_names(), moves)
-        rules = tuple(self._rule(r, state_class) for r in spec.rules.values() if r.name in self.checked.rules)
+        made_rules = {r.name: self._rule(r, state_class) for r in spec.rules.values() if r.name in self.checked.rules}
+        rules = tuple(made_rules.values())
+        expressions = {name: (r.name, r.body) for name, r in made_rules.items()}
+        module = Check(spec, changes(self.checked), dependences, expressions, moves)
         checks = tuple(f for s in spec.states.values() if (f := self._check(module, s, state_class)) is not None)
         helpers = tuple(self._helper(h, state_class) for h in spec.helpers.values())
         tools = tuple(self._tool(t, "tool", self.checked.tools[t.name], state_class) for t in spec.tools.values())
@@ -225,9 +248,6 @@ class _Planner:
 
     # -- rules and checks
 
-    def _rule_names(self) -> dict[str, str]:
-        return {name: self.naming.functions["rule", name] for name in self.checked.rules}
-
     def _dependences(self) -> dict[str, Dependence]:
         rules = self.spec.rules
         return {name: dependence(self.spec, rules[name], body) for name, body in self.checked.rules.items()}
@@ -242,13 +262,12 @@ class _Planner:
         name = self.naming.functions["rule", rule.name]
         return RuleFunction(name, signature, self._text(rule.text.value), body, lowered.lines)
 
-    def _check(self, module: Check, state: StateDef, state_class: str) -> Function | None:
+    def _check(self, module: Check, state: StateDef, state_class: str) -> CheckFunction | None:
         statements = check_statements(module, state)
         if not statements:
             return None
-        signature = _signature([f"_state: {state_class}", "key: Any", "old: Any", "new: Any"])
         doc = f"What must hold of {'the' if state.single else 'each'} {state.record.name} that a call changed."
-        return Function(self.naming.functions["check", state.name], signature, "None", doc, tuple(statements))
+        return CheckFunction(self.naming.functions["check", state.name], state_class, doc, tuple(statements))
 
     # -- helpers, tools, setup
 
@@ -281,7 +300,22 @@ class _Planner:
             lowered.code,
             lowered.lines,
         )
-        return ToolPlan(params, function)
+        return ToolPlan(
+            params, function, self._binder(tool) if isinstance(tool, ToolDef) and tool.actor == "agent" else None
+        )
+
+    def _binder(self, tool: ToolDef) -> Binder:
+        """Arguments by their outside names; anything but the right number of them goes the long way."""
+        needed = [p.field for p in tool.params if p.field.default is MISSING]
+        optional = [p.field for p in tool.params if p.field.default is not MISSING]
+        number = " + ".join([str(len(needed)), *(f"({quoted(f.json)} in _a)" for f in optional)])
+        test = f"len(_a) != {number}" if tool.params else "_a.__class__ is not dict or _a"
+        given = [
+            f"_a[{quoted(f.json)}]" if f.default is MISSING else f"_a.get({quoted(f.json)}, {signature_default(f)})"
+            for f in (p.field for p in tool.params)
+        ]
+        handed = call(self.naming.functions["tool", tool.name], "_state", *given)
+        return Binder(self.naming.functions["call", tool.name], test, handed)
 
     def _about(self, tool: ToolDef | HelperDef) -> str:
         text = tool.description if isinstance(tool, HelperDef) else tool.description.value
@@ -300,7 +334,9 @@ class _Planner:
         params = [own, *(self._method_param(p) for p in ordered)]
         function = self.naming.functions["tool", tool.name]
         handed = call(function, f"{own}._state", *(p.name for p in tool.params))
-        return Method(tool.name, own, _signature(params), self._about(tool), handed, quoted(tool.name))
+        return Method(
+            tool.name, own, _signature(params), self._about(tool), handed, quoted(tool.name), tool.kind == "read"
+        )
 
     def _method_param(self, param: Param) -> str:
         if param.field.default is MISSING:
@@ -313,7 +349,7 @@ class _Planner:
     def _attributes(
         self,
         state_class: str,
-        checks: tuple[Function, ...],
+        checks: tuple[CheckFunction, ...],
         tool_classes: tuple[ToolsClass, ...],
         moves: Mapping[str, str],
     ) -> Iterator[Named]:
@@ -361,6 +397,7 @@ class _Planner:
             params=self.naming.functions["_p", tool.name],
             errors=None if tool.errors is None else literal(tool.errors),
             line=str(tool.span.line),
+            by_dict=self.naming.functions["call", tool.name] if tool.actor == "agent" else None,
         )
 
     def _setup_entry(self, setup: HelperDef) -> Doc:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from envscaler.compiler.layout import flat
 from envscaler.compiler.literals import literal, quoted
@@ -26,8 +27,6 @@ from envscaler.spec.types import (
 )  # fmt: skip
 
 __all__ = ["prologue", "signature_default", "type_text"]
-
-_MONEY_BOUND = 10**12  # major units up to which a float's cents are exact
 
 
 def prologue(spec: Spec, params: tuple[Param, ...], table: str, edits: frozenset[str]) -> Iterator[Stmt]:
@@ -62,10 +61,12 @@ def _test(of: Field, kind: Type) -> str | None:
     name = of.name
     if of.pattern is not None:
         return None
+    if isinstance(kind, Key) and kind.of == STR and not isinstance(of.type, Nullable):
+        return f"{name}.__class__ is not str"  # whatever text it is, it must be the key of a record
     if kind == STR or (isinstance(kind, Key) and kind.of == STR):
         return f"{name}.__class__ is not str or not {name}.isascii()" + _length(of)
     if kind == INT or (isinstance(kind, Key) and kind.of == INT):
-        return f"{name}.__class__ is not int or not {between(name, of, '-_MAX', '_MAX')}"
+        return f"{name}.__class__ is not int or not {between(name, of, '_MIN', '_MAX')}"
     if kind == FLOAT:
         bounded = f" or not {between(name, of)}" if _has_bounds(of) else ""
         return f"{name}.__class__ is not float or {name} - {name} != 0.0{bounded}"
@@ -109,11 +110,11 @@ def _bound(value: object) -> str:
 def _money(of: Field, slow: str) -> str:
     """Numbers with at most two decimals become minor units here; everything else is looked at more closely."""
     name = of.name
-    cents = f"(_m := round({name} * 100)) / 100 == {name}"
+    inside = _within(of)
     lines = [
-        f"if {name}.__class__ is float and -1e12 < {name} < 1e12 and {cents}{_within(of, '_m')}:",
+        f"if {name}.__class__ is float and {inside} and (_m := round({name} * 100)) / 100 == {name}:",
         f"    {name} = _m",
-        f"elif {name}.__class__ is int and {-_MONEY_BOUND} < {name} < {_MONEY_BOUND}{_within(of, f'{name} * 100')}:",
+        f"elif {name}.__class__ is int and {inside}:",
         f"    {name} *= 100",
         "else:",
         f"    {slow}",
@@ -121,8 +122,15 @@ def _money(of: Field, slow: str) -> str:
     return "\n".join(lines)
 
 
-def _within(of: Field, value: str) -> str:
-    return f" and {between(value, of)}" if _has_bounds(of) else ""
+def _within(of: Field) -> str:
+    """The bounds in major units. Minor units over 100 are in the same order as the whole numbers they come from."""
+    ge, gt, le, lt = (None if v is None else _major(v) for v in (of.ge, of.gt, of.le, of.lt))
+    return between(of.name, replace(of, ge=ge, gt=gt, le=le, lt=lt), "-1e12", "1e12")
+
+
+def _major(minor: int | float | str) -> int | float:
+    assert isinstance(minor, int)
+    return minor // 100 if minor % 100 == 0 else minor / 100
 
 
 def _exists(spec: Spec, param: Param, edits: frozenset[str], params: tuple[Param, ...]) -> Iterator[Stmt]:

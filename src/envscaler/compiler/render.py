@@ -23,12 +23,13 @@ _IMPORTS = (
         "from envscaler.runtime import {names}",
     ),
     (("_Failure",), "from envscaler.runtime import Failure as _Failure"),
+    (("_Ok",), "from envscaler.runtime import Ok as _Ok"),
     (("_rt",), "from envscaler.runtime import builtins as _rt"),
     (("_done",), "from envscaler.runtime import done as _done"),
     (("_failed",), "from envscaler.runtime import failed as _failed"),
     (("_s",), "from envscaler.runtime import shapes as _s"),
 )
-_USES_BOUND = re.compile(r"(?<![A-Za-z0-9_])_MAX(?![A-Za-z0-9_])")
+_USES_BOUND = re.compile(r"(?<![A-Za-z0-9_])_(MAX|MIN)(?![A-Za-z0-9_])")
 
 
 def render_module(plan: ModulePlan) -> tuple[str, dict[int, int]]:
@@ -45,8 +46,8 @@ def render_module(plan: ModulePlan) -> tuple[str, dict[int, int]]:
 
 
 def _statements(plan: ModulePlan) -> list[Stmt]:
-    functions = [*plan.checks, *(t.function for t in (*plan.tools, *plan.setup))]
-    return [s for f in functions for s in f.prologue]
+    made = [s for t in (*plan.tools, *plan.setup) for s in t.function.prologue]
+    return made + [s for c in plan.checks for s in c.each]
 
 
 def _imports(used: set[str]) -> list[str]:

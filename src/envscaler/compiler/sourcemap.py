@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from envscaler.compiler.plan import Function, ModulePlan, RuleFunction
+from envscaler.compiler.statement import Stmt
 
 __all__ = ["compact", "line_map"]
 
@@ -14,8 +15,11 @@ def line_map(plan: ModulePlan, tree: ast.Module) -> dict[int, int]:
     """Generated line -> line of the spec, for the statements of tools, helpers, setup functions, rules and checks."""
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     found: dict[int, int] = {}
-    every: list[Function | RuleFunction] = [*plan.rules, *plan.checks, *plan.helpers]
+    every: list[Function | RuleFunction] = [*plan.rules, *plan.helpers]
     every += [t.function for t in (*plan.tools, *plan.setup)]
+    for check in plan.checks:
+        loop = next(s for s in functions[check.name].body if isinstance(s, ast.For))
+        found.update(_statements(check.each, loop.body[-len(check.each) :]))
     for planned in every:
         node = functions[planned.name]
         for generated, line in _function(planned, node):
@@ -26,13 +30,18 @@ def line_map(plan: ModulePlan, tree: ast.Module) -> dict[int, int]:
 def _function(planned: Function | RuleFunction, node: ast.FunctionDef) -> Iterator[tuple[int, int]]:
     body = node.body[1:]  # the docstring is always there
     before = planned.prologue if isinstance(planned, Function) else ()
-    for statement, made in zip(before, body, strict=False):
-        for generated in range(made.lineno, (made.end_lineno or made.lineno) + 1):
-            yield generated, statement.line
+    yield from _statements(before, body[: len(before)])
     statements = list(_in_order(body[len(before) :]))
     for made, (first, last) in zip(statements, planned.lines, strict=True):
         for offset, generated in enumerate(range(made.lineno, _end(made) + 1)):
             yield generated, min(first + offset, last)
+
+
+def _statements(planned: Sequence[Stmt], made: Sequence[ast.stmt]) -> Iterator[tuple[int, int]]:
+    """The lines of statements that stand one for one for planned ones."""
+    for statement, node in zip(planned, made, strict=True):
+        for generated in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+            yield generated, statement.line
 
 
 def _in_order(body: list[ast.stmt]) -> Iterator[ast.stmt]:

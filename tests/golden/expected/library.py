@@ -21,12 +21,14 @@ from envscaler.runtime import (
     Tools,
 )
 from envscaler.runtime import Failure as _Failure
+from envscaler.runtime import Ok as _Ok
 from envscaler.runtime import builtins as _rt
 from envscaler.runtime import done as _done
 from envscaler.runtime import failed as _failed
 from envscaler.runtime import shapes as _s
 
 _MAX = _rt.MAX
+_MIN = -_rt.MAX
 
 # -- constants
 
@@ -104,25 +106,46 @@ def rule_loan_limit(_state: LibraryState, it: dict[str, Any]) -> bool:
 # -- what is checked of every record that a call changed (old is None: added; new is None: removed)
 
 
-def check_members(_state: LibraryState, key: Any, old: Any, new: Any) -> None:
+def check_members(_state: LibraryState, before: Any, current: Any) -> Any:
     """What must hold of each Member that a call changed."""
-    if not 0 <= new["balance"] < _MAX:
-        raise _Failure("constraint", f"Member {key}: balance must be at least 0.")
+    same = None
+    for key, old in before.items():
+        new = current(key)
+        if new == old:
+            same = _rt.also(same, key)
+            continue
+        if not 0 <= new["balance"] < _MAX:
+            raise _Failure("constraint", f"Member {key}: balance must be at least 0.")
+    return same
 
 
-def check_copies(_state: LibraryState, key: Any, old: Any, new: Any) -> None:
+def check_copies(_state: LibraryState, before: Any, current: Any) -> Any:
     """What must hold of each Copy that a call changed."""
-    if new["state"] != old["state"] and new["state"] not in _MOVES_LOST_IS_FINAL.get(old["state"], ()):
-        raise _Failure("rule", "A lost copy stays lost.", "lost_is_final", 44)
+    same = None
+    for key, old in before.items():
+        new = current(key)
+        if new == old:
+            same = _rt.also(same, key)
+            continue
+        if new["state"] != old["state"] and new["state"] not in _MOVES_LOST_IS_FINAL.get(old["state"], ()):
+            raise _Failure("rule", "A lost copy stays lost.", "lost_is_final", 44)
+    return same
 
 
-def check_loans(_state: LibraryState, key: Any, old: Any, new: Any) -> None:
+def check_loans(_state: LibraryState, before: Any, current: Any) -> Any:
     """What must hold of each Loan that a call changed."""
-    if old is None and new["member_id"] not in _state.members:
-        raise _Failure("constraint", f"Loan {key}: member_id refers to {new['member_id']}, which does not exist in members.")
-    if old is None and new["barcode"] not in _state.copies:
-        raise _Failure("constraint", f"Loan {key}: barcode refers to {new['barcode']}, which does not exist in copies.")
-    _state.mark("loan_limit", new["member_id"])
+    same = None
+    for key, old in before.items():
+        new = current(key)
+        if new == old:
+            same = _rt.also(same, key)
+            continue
+        if old is None and new["member_id"] not in _state.members:
+            raise _Failure("constraint", f"Loan {key}: member_id refers to {new['member_id']}, which does not exist in members.")
+        if old is None and new["barcode"] not in _state.copies:
+            raise _Failure("constraint", f"Loan {key}: barcode refers to {new['barcode']}, which does not exist in copies.")
+        _state.mark("loan_limit", new["member_id"])
+    return same
 
 
 # -- helpers
@@ -140,9 +163,9 @@ _p_check_out = _s.params(_s.Param("member_id", _s.Ref("members")), _s.Param("bar
 
 def tool_check_out(_state: LibraryState, member_id: Any = _MISSING, barcode: Any = _MISSING) -> Any:
     """Lend a copy to a member for three weeks."""
-    if member_id.__class__ is not str or not member_id.isascii():
+    if member_id.__class__ is not str:
         member_id = _rt.coerce(_state, _p_check_out["member_id"], member_id)
-    if barcode.__class__ is not str or not barcode.isascii():
+    if barcode.__class__ is not str:
         barcode = _rt.coerce(_state, _p_check_out["barcode"], barcode)
     member = _state.members.get(member_id)
     if member is None:
@@ -156,12 +179,19 @@ def tool_check_out(_state: LibraryState, member_id: Any = _MISSING, barcode: Any
         raise _Failure("refused", f"Copy {barcode} is {copy['state']}.")
     copy["state"] = "on_loan"
     loan = _state.loans.add({
+        "loan_id": None,
         "member_id": member_id,
         "barcode": barcode,
         "due": _rt.date_shift(_state._today, _rt.days(21)),
         "returned": None,
     })
     return {"loan_id": loan["loan_id"], "due": loan["due"]}
+
+
+def call_check_out(_state: Any, _a: Any) -> Any:
+    if len(_a) != 2:
+        raise TypeError
+    return tool_check_out(_state, _a["member_id"], _a["barcode"])
 
 
 _p_find_copies = _s.params(_s.Param("words", _s.STR), _s.Param("limit", _s.INT, default=20, ge=1, le=100))
@@ -177,6 +207,12 @@ def tool_find_copies(_state: LibraryState, words: Any = _MISSING, limit: Any = 2
     return [out_copy(_x) for _x in sorted(found, key=lambda c: (c["title"], c["barcode"]))[:limit]]
 
 
+def call_find_copies(_state: Any, _a: Any) -> Any:
+    if len(_a) != 1 + ("limit" in _a):
+        raise TypeError
+    return tool_find_copies(_state, _a["words"], _a.get("limit", 20))
+
+
 _p_pay_fine = _s.params(_s.Param("member_id", _s.STR), _s.Param("amount", _s.MONEY, gt=0))
 
 
@@ -184,9 +220,9 @@ def tool_pay_fine(_state: LibraryState, member_id: Any = _MISSING, amount: Any =
     """Pay part of the balance."""
     if member_id.__class__ is not str or not member_id.isascii():
         member_id = _rt.coerce(_state, _p_pay_fine["member_id"], member_id)
-    if amount.__class__ is float and -1e12 < amount < 1e12 and (_m := round(amount * 100)) / 100 == amount and 0 < _m:
+    if amount.__class__ is float and 0 < amount < 1e12 and (_m := round(amount * 100)) / 100 == amount:
         amount = _m
-    elif amount.__class__ is int and -1000000000000 < amount < 1000000000000 and 0 < amount * 100:
+    elif amount.__class__ is int and 0 < amount < 1e12:
         amount *= 100
     else:
         amount = _rt.coerce(_state, _p_pay_fine["amount"], amount)
@@ -209,15 +245,20 @@ class LibraryTools(Tools):
         """Lend a copy to a member for three weeks."""
         try:
             return _done(self._state, tool_check_out(self._state, member_id, barcode))
-        except BaseException as problem:
-            return _failed(self._state, problem, "check_out")
+        except BaseException as _problem:
+            return _failed(self._state, _problem, "check_out")
 
     def find_copies(self, words: str, limit: int = 20) -> ToolResult:
         """Copies whose title contains the given words, any case."""
         try:
-            return _done(self._state, tool_find_copies(self._state, words, limit))
-        except BaseException as problem:
-            return _failed(self._state, problem, "find_copies")
+            _value = tool_find_copies(self._state, words, limit)
+            if self._state._dirty:
+                return _done(self._state, _value)
+            _result = _Ok()
+            _result.value = _value
+            return _result
+        except BaseException as _problem:
+            return _failed(self._state, _problem, "find_copies")
 
 
 class LibraryUserTools(Tools):
@@ -229,8 +270,8 @@ class LibraryUserTools(Tools):
         """Pay part of the balance."""
         try:
             return _done(self._state, tool_pay_fine(self._state, member_id, amount))
-        except BaseException as problem:
-            return _failed(self._state, problem, "pay_fine")
+        except BaseException as _problem:
+            return _failed(self._state, _problem, "pay_fine")
 
 
 # -- the environment
@@ -260,6 +301,7 @@ class Library(Environment):
             description="Lend a copy to a member for three weeks.",
             params=_p_check_out,
             line=56,
+            by_dict=call_check_out,
         ),
         Tool(
             "find_copies",
@@ -268,6 +310,7 @@ class Library(Environment):
             description="Copies whose title contains the given words, any case.",
             params=_p_find_copies,
             line=71,
+            by_dict=call_find_copies,
         ),
         Tool(
             "pay_fine",
@@ -308,11 +351,11 @@ class Library(Environment):
     source = (
         "library.yaml",
         {
-            101: 43, 109: 22, 110: 22, 115: 44, 116: 44, 121: 33, 122: 33, 123: 33, 124: 33, 125: 39,
-            133: 54, 143: 60, 144: 60, 145: 61, 146: 61, 147: 60, 148: 60, 149: 60, 150: 61, 151: 61,
-            152: 61, 153: 63, 154: 63, 155: 64, 156: 64, 157: 65, 158: 66, 159: 66, 160: 66, 161: 66,
-            162: 66, 163: 66, 164: 67, 172: 74, 173: 74, 174: 74, 175: 74, 176: 76, 177: 77, 185: 82,
-            186: 82, 187: 82, 188: 82, 189: 82, 190: 82, 191: 82, 192: 82, 193: 84, 194: 84, 195: 84,
-            196: 85, 197: 85, 198: 86, 199: 87, 200: 88,
+            103: 43, 117: 22, 118: 22, 130: 44, 131: 44, 143: 33, 144: 33, 145: 33, 146: 33, 147: 39,
+            156: 54, 166: 60, 167: 60, 168: 61, 169: 61, 170: 60, 171: 60, 172: 60, 173: 61, 174: 61,
+            175: 61, 176: 63, 177: 63, 178: 64, 179: 64, 180: 65, 181: 66, 182: 66, 183: 66, 184: 66,
+            185: 66, 186: 66, 187: 66, 188: 67, 202: 74, 203: 74, 204: 74, 205: 74, 206: 76, 207: 77,
+            221: 82, 222: 82, 223: 82, 224: 82, 225: 82, 226: 82, 227: 82, 228: 82, 229: 84, 230: 84,
+            231: 84, 232: 85, 233: 85, 234: 86, 235: 87, 236: 88,
         },
     )

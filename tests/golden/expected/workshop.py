@@ -21,12 +21,14 @@ from envscaler.runtime import (
     Tools,
 )
 from envscaler.runtime import Failure as _Failure
+from envscaler.runtime import Ok as _Ok
 from envscaler.runtime import builtins as _rt
 from envscaler.runtime import done as _done
 from envscaler.runtime import failed as _failed
 from envscaler.runtime import shapes as _s
 
 _MAX = _rt.MAX
+_MIN = -_rt.MAX
 
 # -- constants
 
@@ -204,37 +206,66 @@ def rule_known_parts(_state: WorkshopState, it: dict[str, Any]) -> bool:
 # -- what is checked of every record that a call changed (old is None: added; new is None: removed)
 
 
-def check_customers(_state: WorkshopState, key: Any, old: Any, new: Any) -> None:
+def check_customers(_state: WorkshopState, before: Any, current: Any) -> Any:
     """What must hold of each Customer that a call changed."""
-    if new["address"] != old["address"]:
-        _state.require_valid("customers", key, "address", new)
+    same = None
+    for key, old in before.items():
+        new = current(key)
+        if new == old:
+            same = _rt.also(same, key)
+            continue
+        if new["address"] != old["address"]:
+            _state.require_valid("customers", key, "address", new)
+    return same
 
 
-def check_jobs(_state: WorkshopState, key: Any, old: Any, new: Any) -> None:
+def check_jobs(_state: WorkshopState, before: Any, current: Any) -> Any:
     """What must hold of each Job that a call changed."""
-    if old is None and new["customer_id"] not in _state.customers:
-        raise _Failure("constraint", f"Job {key}: customer_id refers to {new['customer_id']}, which does not exist in customers.")
-    if old is None or new["lines"] != old["lines"]:
-        _state.require_valid("jobs", key, "lines", new)
-    if not 0 <= new["total"] < _MAX:
-        raise _Failure("constraint", f"Job {key}: total must be at least 0.")
-    if old is not None and new["state"] != old["state"] and new["state"] not in _MOVES_ONWARDS.get(old["state"], ()):
-        raise _Failure("rule", "A job goes on, never back.", "onwards", 71)
-    _state.mark("few_open", None)
-    if (old is None or new["state"] != old["state"] or new["total"] != old["total"]) and not rule_done_is_priced(_state, new):
-        raise _Failure("rule", "A paid job costs something.", "done_is_priced", 61)
+    same = None
+    for key, old in before.items():
+        new = current(key)
+        if new == old:
+            same = _rt.also(same, key)
+            continue
+        it = new
+        if old is None and new["customer_id"] not in _state.customers:
+            raise _Failure("constraint", f"Job {key}: customer_id refers to {new['customer_id']}, which does not exist in customers.")
+        if old is None or new["lines"] != old["lines"]:
+            _state.require_valid("jobs", key, "lines", new)
+        if not 0 <= new["total"] < _MAX:
+            raise _Failure("constraint", f"Job {key}: total must be at least 0.")
+        if old is not None and new["state"] != old["state"] and new["state"] not in _MOVES_ONWARDS.get(old["state"], ()):
+            raise _Failure("rule", "A job goes on, never back.", "onwards", 71)
+        _state.mark("few_open", None)
+        if not (it["state"] != "paid" or it["total"] > 0):
+            raise _Failure("rule", "A paid job costs something.", "done_is_priced", 61)
+    return same
 
 
-def check_parts(_state: WorkshopState, key: Any, old: Any, new: Any) -> None:
+def check_parts(_state: WorkshopState, before: Any, current: Any) -> Any:
     """What must hold of each SparePart that a call changed."""
-    if not 0 <= new["stock"] < _MAX:
-        raise _Failure("constraint", f"SparePart {key}: stock must be at least 0.")
+    same = None
+    for key, old in before.items():
+        new = current(key)
+        if new == old:
+            same = _rt.also(same, key)
+            continue
+        if not 0 <= new["stock"] < _MAX:
+            raise _Failure("constraint", f"SparePart {key}: stock must be at least 0.")
+    return same
 
 
-def check_till(_state: WorkshopState, key: Any, old: Any, new: Any) -> None:
+def check_till(_state: WorkshopState, before: Any, current: Any) -> Any:
     """What must hold of the Till that a call changed."""
-    if not -_MAX < new["amount"] < _MAX:
-        raise _Failure("constraint", "Till: amount is too large.")
+    same = None
+    for key, old in before.items():
+        new = current(key)
+        if new == old:
+            same = _rt.also(same, key)
+            continue
+        if not _MIN < new["amount"] < _MAX:
+            raise _Failure("constraint", "Till: amount is too large.")
+    return same
 
 
 # -- helpers
@@ -265,7 +296,7 @@ _p_take_in = _s.params(
 
 def tool_take_in(_state: WorkshopState, customer: Any = _MISSING, days_from_now: Any = 3) -> Any:
     """Take a bicycle in."""
-    if customer.__class__ is not int or not -_MAX < customer < _MAX:
+    if customer.__class__ is not int or not _MIN < customer < _MAX:
         customer = _rt.coerce(_state, _p_take_in["customer"], customer)
     if days_from_now.__class__ is not int or not 1 <= days_from_now <= 30:
         days_from_now = _rt.coerce(_state, _p_take_in["days_from_now"], days_from_now)
@@ -274,6 +305,7 @@ def tool_take_in(_state: WorkshopState, customer: Any = _MISSING, days_from_now:
         raise _Failure("not_found", f"There is no customer {customer} (3).")
     # a comment of the author
     job = _state.jobs.add({
+        "job_id": None,
         "customer_id": customer,
         "due": _rt.date_shift(_state._today, _rt.days(days_from_now)),
         "taken": _state._now,
@@ -286,12 +318,18 @@ def tool_take_in(_state: WorkshopState, customer: Any = _MISSING, days_from_now:
     return {"job": job["job_id"], "due": job["due"], "owner": owner["name"], "level": owner["level"]}
 
 
+def call_take_in(_state: Any, _a: Any) -> Any:
+    if len(_a) != 1 + ("days_from_now" in _a):
+        raise TypeError
+    return tool_take_in(_state, _a["customer-id"], _a.get("days_from_now", 3))
+
+
 _p_add_line = _s.params(_s.Param("job_id", _s.Ref("jobs")), _s.Param("line", LINE))
 
 
 def tool_add_line(_state: WorkshopState, job_id: Any = _MISSING, line: Any = _MISSING) -> Any:
     """Write down work or a part."""
-    if job_id.__class__ is not str or not job_id.isascii():
+    if job_id.__class__ is not str:
         job_id = _rt.coerce(_state, _p_add_line["job_id"], job_id)
     line = _rt.coerce(_state, _p_add_line["line"], line)
     job = _state.jobs.edit_or_none(job_id)
@@ -311,12 +349,18 @@ def tool_add_line(_state: WorkshopState, job_id: Any = _MISSING, line: Any = _MI
     return [{"kind": each["kind"], "cost": helper_price(_state, each) / 100} for each in _rt.loop(_state, job["lines"])]
 
 
+def call_add_line(_state: Any, _a: Any) -> Any:
+    if len(_a) != 2:
+        raise TypeError
+    return tool_add_line(_state, _a["job_id"], _a["line"])
+
+
 _p_finish = _s.params(_s.Param("job_id", _s.Ref("jobs")))
 
 
 def tool_finish(_state: WorkshopState, job_id: Any = _MISSING) -> Any:
     """Hand a job over."""
-    if job_id.__class__ is not str or not job_id.isascii():
+    if job_id.__class__ is not str:
         job_id = _rt.coerce(_state, _p_finish["job_id"], job_id)
     job = _state.jobs.edit_or_none(job_id)
     if job is None:
@@ -331,16 +375,22 @@ def tool_finish(_state: WorkshopState, job_id: Any = _MISSING) -> Any:
     return f"{_rt.money_text(job['total'] - off)} to pay, {off / 100:.2f} off. {text.strip()}"
 
 
+def call_finish(_state: Any, _a: Any) -> Any:
+    if len(_a) != 1:
+        raise TypeError
+    return tool_finish(_state, _a["job_id"])
+
+
 _p_pay = _s.params(_s.Param("job_id", _s.Ref("jobs")), _s.Param("amount", _s.MONEY, gt=0))
 
 
 def tool_pay(_state: WorkshopState, job_id: Any = _MISSING, amount: Any = _MISSING) -> Any:
     """Take the money."""
-    if job_id.__class__ is not str or not job_id.isascii():
+    if job_id.__class__ is not str:
         job_id = _rt.coerce(_state, _p_pay["job_id"], job_id)
-    if amount.__class__ is float and -1e12 < amount < 1e12 and (_m := round(amount * 100)) / 100 == amount and 0 < _m:
+    if amount.__class__ is float and 0 < amount < 1e12 and (_m := round(amount * 100)) / 100 == amount:
         amount = _m
-    elif amount.__class__ is int and -1000000000000 < amount < 1000000000000 and 0 < amount * 100:
+    elif amount.__class__ is int and 0 < amount < 1e12:
         amount *= 100
     else:
         amount = _rt.coerce(_state, _p_pay["amount"], amount)
@@ -354,17 +404,29 @@ def tool_pay(_state: WorkshopState, job_id: Any = _MISSING, amount: Any = _MISSI
     return out_till(_state.till.value)
 
 
+def call_pay(_state: Any, _a: Any) -> Any:
+    if len(_a) != 2:
+        raise TypeError
+    return tool_pay(_state, _a["job_id"], _a["amount"])
+
+
 _p_customer = _s.params(_s.Param("customer_id", _s.Ref("customers", of=_s.INT)))
 
 
 def tool_customer(_state: WorkshopState, customer_id: Any = _MISSING) -> Any:
     """One customer."""
-    if customer_id.__class__ is not int or not -_MAX < customer_id < _MAX:
+    if customer_id.__class__ is not int or not _MIN < customer_id < _MAX:
         customer_id = _rt.coerce(_state, _p_customer["customer_id"], customer_id)
     found = _state.customers.get(customer_id)
     if found is None:
         raise _Failure("not_found", f"No Customer {customer_id}.")
     return out_customer(found)
+
+
+def call_customer(_state: Any, _a: Any) -> Any:
+    if len(_a) != 1:
+        raise TypeError
+    return tool_customer(_state, _a["customer_id"])
 
 
 _p_update_address = _s.params(
@@ -375,7 +437,7 @@ _p_update_address = _s.params(
 
 def tool_update_address(_state: WorkshopState, customer_id: Any = _MISSING, changes: Any = _MISSING) -> Any:
     """Change parts of an address."""
-    if customer_id.__class__ is not int or not -_MAX < customer_id < _MAX:
+    if customer_id.__class__ is not int or not _MIN < customer_id < _MAX:
         customer_id = _rt.coerce(_state, _p_update_address["customer_id"], customer_id)
     changes = _rt.coerce(_state, _p_update_address["changes"], changes)
     found = _state.customers.edit_or_none(customer_id)
@@ -387,6 +449,12 @@ def tool_update_address(_state: WorkshopState, customer_id: Any = _MISSING, chan
     return out_address(found["address"])
 
 
+def call_update_address(_state: Any, _a: Any) -> Any:
+    if len(_a) != 2:
+        raise TypeError
+    return tool_update_address(_state, _a["customer_id"], _a["changes"])
+
+
 _p_shelf_tree = _s.params()
 
 
@@ -394,6 +462,12 @@ def tool_shelf_tree(_state: WorkshopState) -> Any:
     """Where things are."""
     roots = [s["shelf_id"] for s in _rt.loop(_state, _rt.children(_state.shelves, None))]
     return [{"path": _rt.join("/", _rt.path(_state.shelves, s["shelf_id"])), "depth": i} for root in _rt.loop(_state, roots) for i, s in _rt.loop(_state, enumerate(_rt.walk(_state.shelves, root)))]
+
+
+def call_shelf_tree(_state: Any, _a: Any) -> Any:
+    if _a.__class__ is not dict or _a:
+        raise TypeError
+    return tool_shelf_tree(_state)
 
 
 _p_search = _s.params(
@@ -410,7 +484,7 @@ def tool_search(
     levels: Any = _MISSING,
 ) -> Any:
     """Jobs of a customer, the dearest first."""
-    if customer_id.__class__ is not int or not -_MAX < customer_id < _MAX:
+    if customer_id.__class__ is not int or not _MIN < customer_id < _MAX:
         customer_id = _rt.coerce(_state, _p_search["customer_id"], customer_id)
     since = _rt.coerce(_state, _p_search["since"], since)
     levels = _rt.coerce(_state, _p_search["levels"], levels)
@@ -430,7 +504,7 @@ _p_age = _s.params(_s.Param("part_no", _s.Ref("parts")))
 
 def setup_age(_state: WorkshopState, part_no: Any = _MISSING) -> Any:
     """Let the stock run out."""
-    if part_no.__class__ is not str or not part_no.isascii():
+    if part_no.__class__ is not str:
         part_no = _rt.coerce(_state, _p_age["part_no"], part_no)
     part = _state.parts.edit_or_none(part_no)
     if part is None:
@@ -447,50 +521,60 @@ class WorkshopTools(Tools):
         """Take a bicycle in."""
         try:
             return _done(self._state, tool_take_in(self._state, customer, days_from_now))
-        except BaseException as problem:
-            return _failed(self._state, problem, "take_in")
+        except BaseException as _problem:
+            return _failed(self._state, _problem, "take_in")
 
     def add_line(self, job_id: str, line: dict[str, Any]) -> ToolResult:
         """Write down work or a part."""
         try:
             return _done(self._state, tool_add_line(self._state, job_id, line))
-        except BaseException as problem:
-            return _failed(self._state, problem, "add_line")
+        except BaseException as _problem:
+            return _failed(self._state, _problem, "add_line")
 
     def finish(self, job_id: str) -> ToolResult:
         """Hand a job over."""
         try:
             return _done(self._state, tool_finish(self._state, job_id))
-        except BaseException as problem:
-            return _failed(self._state, problem, "finish")
+        except BaseException as _problem:
+            return _failed(self._state, _problem, "finish")
 
     def pay(self, job_id: str, amount: float) -> ToolResult:
         """Take the money."""
         try:
             return _done(self._state, tool_pay(self._state, job_id, amount))
-        except BaseException as problem:
-            return _failed(self._state, problem, "pay")
+        except BaseException as _problem:
+            return _failed(self._state, _problem, "pay")
 
     def customer(self, customer_id: int) -> ToolResult:
         """One customer."""
         try:
-            return _done(self._state, tool_customer(self._state, customer_id))
-        except BaseException as problem:
-            return _failed(self._state, problem, "customer")
+            _value = tool_customer(self._state, customer_id)
+            if self._state._dirty:
+                return _done(self._state, _value)
+            _result = _Ok()
+            _result.value = _value
+            return _result
+        except BaseException as _problem:
+            return _failed(self._state, _problem, "customer")
 
     def update_address(self, customer_id: int, changes: dict[str, Any]) -> ToolResult:
         """Change parts of an address."""
         try:
             return _done(self._state, tool_update_address(self._state, customer_id, changes))
-        except BaseException as problem:
-            return _failed(self._state, problem, "update_address")
+        except BaseException as _problem:
+            return _failed(self._state, _problem, "update_address")
 
     def shelf_tree(self) -> ToolResult:
         """Where things are."""
         try:
-            return _done(self._state, tool_shelf_tree(self._state))
-        except BaseException as problem:
-            return _failed(self._state, problem, "shelf_tree")
+            _value = tool_shelf_tree(self._state)
+            if self._state._dirty:
+                return _done(self._state, _value)
+            _result = _Ok()
+            _result.value = _value
+            return _result
+        except BaseException as _problem:
+            return _failed(self._state, _problem, "shelf_tree")
 
 
 class WorkshopUserTools(Tools):
@@ -501,9 +585,14 @@ class WorkshopUserTools(Tools):
     def search(self, customer_id: int, since: str = "2031-01-01", levels: Any = _MISSING) -> ToolResult:
         """Jobs of a customer, the dearest first."""
         try:
-            return _done(self._state, tool_search(self._state, customer_id, since, levels))
-        except BaseException as problem:
-            return _failed(self._state, problem, "search")
+            _value = tool_search(self._state, customer_id, since, levels)
+            if self._state._dirty:
+                return _done(self._state, _value)
+            _result = _Ok()
+            _result.value = _value
+            return _result
+        except BaseException as _problem:
+            return _failed(self._state, _problem, "search")
 
 
 # -- the environment
@@ -534,6 +623,7 @@ class Workshop(Environment):
             description="Take a bicycle in.",
             params=_p_take_in,
             line=91,
+            by_dict=call_take_in,
         ),
         Tool(
             "add_line",
@@ -542,9 +632,26 @@ class Workshop(Environment):
             description="Write down work or a part.",
             params=_p_add_line,
             line=102,
+            by_dict=call_add_line,
         ),
-        Tool("finish", tool_finish, kind="write", description="Hand a job over.", params=_p_finish, line=117),
-        Tool("pay", tool_pay, kind="write", description="Take the money.", params=_p_pay, line=130),
+        Tool(
+            "finish",
+            tool_finish,
+            kind="write",
+            description="Hand a job over.",
+            params=_p_finish,
+            line=117,
+            by_dict=call_finish,
+        ),
+        Tool(
+            "pay",
+            tool_pay,
+            kind="write",
+            description="Take the money.",
+            params=_p_pay,
+            line=130,
+            by_dict=call_pay,
+        ),
         Tool(
             "customer",
             tool_customer,
@@ -552,6 +659,7 @@ class Workshop(Environment):
             description="One customer.",
             params=_p_customer,
             line=139,
+            by_dict=call_customer,
         ),
         Tool(
             "update_address",
@@ -560,6 +668,7 @@ class Workshop(Environment):
             description="Change parts of an address.",
             params=_p_update_address,
             line=145,
+            by_dict=call_update_address,
         ),
         Tool(
             "shelf_tree",
@@ -568,6 +677,7 @@ class Workshop(Environment):
             description="Where things are.",
             params=_p_shelf_tree,
             line=154,
+            by_dict=call_shelf_tree,
         ),
         Tool(
             "search",
@@ -611,19 +721,19 @@ class Workshop(Environment):
     source = (
         "workshop.yaml",
         {
-            191: 60, 196: 65, 201: 70, 209: 30, 210: 30, 215: 37, 216: 37, 217: 39, 218: 39, 219: 42,
-            220: 42, 221: 71, 222: 71, 223: 57, 224: 61, 225: 61, 230: 46, 231: 46, 236: 55, 237: 55,
-            245: 81, 246: 82, 247: 83, 252: 87, 253: 88, 254: 88, 255: 89, 268: 95, 269: 95, 270: 96,
-            271: 96, 272: 95, 273: 95, 274: 95, 276: 99, 277: 99, 278: 99, 279: 99, 280: 99, 281: 99,
-            282: 99, 283: 99, 284: 100, 285: 100, 286: 101, 294: 105, 295: 105, 296: 105, 297: 105, 298: 105,
-            299: 105, 300: 107, 301: 107, 302: 108, 303: 109, 304: 109, 305: 109, 307: 110, 308: 110,
-            309: 114, 310: 115, 311: 116, 319: 120, 320: 120, 321: 120, 322: 120, 323: 120, 324: 122,
-            325: 123, 326: 124, 327: 125, 328: 126, 329: 127, 330: 128, 331: 129, 339: 133, 340: 133,
-            341: 133, 342: 133, 343: 133, 344: 133, 345: 133, 346: 133, 347: 133, 348: 133, 349: 133,
-            350: 135, 351: 135, 352: 136, 353: 137, 354: 138, 362: 142, 363: 142, 364: 142, 365: 142,
-            366: 142, 367: 144, 378: 148, 379: 148, 380: 148, 381: 148, 382: 148, 383: 148, 384: 150,
-            385: 151, 386: 152, 387: 153, 395: 159, 396: 160, 413: 165, 414: 165, 415: 165, 416: 165,
-            417: 167, 418: 168, 419: 169, 420: 169, 421: 169, 422: 169, 423: 169, 433: 174, 434: 174,
-            435: 174, 436: 174, 437: 174, 438: 176,
+            193: 60, 198: 65, 203: 70, 217: 30, 218: 30, 230: 33, 231: 37, 232: 37, 233: 39, 234: 39,
+            235: 42, 236: 42, 237: 71, 238: 71, 239: 57, 240: 61, 241: 61, 253: 46, 254: 46, 266: 55,
+            267: 55, 276: 81, 277: 82, 278: 83, 283: 87, 284: 88, 285: 88, 286: 89, 299: 95, 300: 95,
+            301: 96, 302: 96, 303: 95, 304: 95, 305: 95, 307: 99, 308: 99, 309: 99, 310: 99, 311: 99,
+            312: 99, 313: 99, 314: 99, 315: 99, 316: 100, 317: 100, 318: 101, 332: 105, 333: 105, 334: 105,
+            335: 105, 336: 105, 337: 105, 338: 107, 339: 107, 340: 108, 341: 109, 342: 109, 343: 109,
+            345: 110, 346: 110, 347: 114, 348: 115, 349: 116, 363: 120, 364: 120, 365: 120, 366: 120,
+            367: 120, 368: 122, 369: 123, 370: 124, 371: 125, 372: 126, 373: 127, 374: 128, 375: 129,
+            389: 133, 390: 133, 391: 133, 392: 133, 393: 133, 394: 133, 395: 133, 396: 133, 397: 133,
+            398: 133, 399: 133, 400: 135, 401: 135, 402: 136, 403: 137, 404: 138, 418: 142, 419: 142,
+            420: 142, 421: 142, 422: 142, 423: 144, 440: 148, 441: 148, 442: 148, 443: 148, 444: 148,
+            445: 148, 446: 150, 447: 151, 448: 152, 449: 153, 463: 159, 464: 160, 487: 165, 488: 165,
+            489: 165, 490: 165, 491: 167, 492: 168, 493: 169, 494: 169, 495: 169, 496: 169, 497: 169,
+            507: 174, 508: 174, 509: 174, 510: 174, 511: 174, 512: 176,
         },
     )

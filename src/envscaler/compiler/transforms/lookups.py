@@ -20,11 +20,12 @@ CASES = (
     Case("del copies[k]", "_state.copies.remove(k)", params="{k: {ref: copies}}"),
     Case(
         'c = copies.add(title="Emma", state="on_shelf")\nreturn c.barcode',
-        'c = _state.copies.add({"title": "Emma", "state": "on_shelf"})\nreturn c["barcode"]',
+        'c = _state.copies.add({"barcode": None, "title": "Emma", "state": "on_shelf"})\nreturn c["barcode"]',
     ),
     Case(
         'members.add(name="Ann", status="active")',
-        '_state.members.add({"name": "Ann", "status": "active", "balance": 0, "paid_by": []})',
+        "_state.members.add({\n"
+        '    "member_id": None,\n    "name": "Ann",\n    "status": "active",\n    "balance": 0,\n    "paid_by": [],\n})',
     ),
 )
 
@@ -63,8 +64,14 @@ def _add(low: Lowering, original: cst.Call, updated: cst.Call) -> cst.BaseExpres
     assert state.key is not None
     values = stored_arguments(low, original, updated)
     key = values.pop(state.key.name, None)
-    record = display(low, values, state.record.fields)
-    return nodes.call(updated.func, record) if key is None else nodes.call(updated.func, record, key)
+    if key is None:
+        return nodes.call(updated.func, display(low, {state.key.name: nodes.none(), **values}, state.record.fields))
+    again = key
+    if not isinstance(key, (cst.Name, cst.SimpleString, cst.Integer)):
+        again = cst.Name("_key")
+        key = nodes.enclosed(cst.NamedExpr(again, key))
+    record = display(low, {state.key.name: key, **values}, state.record.fields)
+    return nodes.call(updated.func, record, again)
 
 
 def stored_arguments(low: Lowering, original: cst.Call, updated: cst.Call) -> dict[str, cst.BaseExpression]:
