@@ -247,8 +247,9 @@ class _LogicScan:
 
     def _field(self, at: int, outer: str) -> int:
         """A replacement field, from its `{` to after its `}`."""
-        depth = len(self.levels)
+        depth, before = len(self.levels), self.levels[-1]
         self._open(at)
+        self.levels[-2] = before  # fields stand side by side
         at += 1
         while at < len(self.source) and len(self.levels) > depth:
             if self.source[at] in outer:
