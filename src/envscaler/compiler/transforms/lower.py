@@ -39,11 +39,13 @@ ALL_CASES: tuple[tuple[str, Case], ...] = tuple(
     (module.__name__.rpartition(".")[2], case) for module in (*_MODULES, conversions, results) for case in module.CASES
 )
 
-_TRIVIA = (
-    cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Comma, cst.Newline, cst.Comment,
-    cst.LeftParen, cst.RightParen, cst.Dot, cst.AssignEqual, cst.LeftSquareBracket, cst.RightSquareBracket,
+_TRIVIA = frozenset({
+    cst.SimpleWhitespace, cst.ParenthesizedWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Comma, cst.Newline,
+    cst.Comment, cst.LeftParen, cst.RightParen, cst.Dot, cst.AssignEqual, cst.LeftSquareBracket, cst.RightSquareBracket,
     cst.LeftCurlyBrace, cst.RightCurlyBrace, cst.Colon, cst.Semicolon, cst.SimpleString, cst.Integer, cst.Float,
-)  # fmt: skip
+    cst.FormattedStringText,
+})  # fmt: skip
+"""Nodes with nothing below them that a transform could want."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class _Walk(cst.CSTTransformer):
         self.lines = low.lines
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, _TRIVIA):
+        if type(node) in _TRIVIA:
             return False
         before = _BEFORE.get(type(node))
         if before is not None:
@@ -75,6 +77,8 @@ class _Walk(cst.CSTTransformer):
         self, original_node: cst.CSTNode, updated_node: cst.CSTNode
     ) -> cst.CSTNode | cst.FlattenSentinel[cst.BaseStatement]:
         kind = type(original_node)
+        if kind in _TRIVIA and original_node not in self.low.notes:
+            return updated_node
         if kind in _STATEMENTS:
             return self._statement(original_node, updated_node)
         handler = _HANDLERS.get(kind)

@@ -147,7 +147,7 @@ def statement_line(
         for statement in lowered(low, before, after):
             _mark(statement, low.body.statement_lines.get(before, 1), lines)
             made.append(statement)
-    comments = [*updated.leading_lines, *_lost(original, made)]
+    comments = [*updated.leading_lines, *_lost(low, original, made)]
     made[0] = _moved(made[0], made[0].with_changes(leading_lines=comments), lines)
     made[0] = _commented(made[0], updated.trailing_whitespace, lines)
     return made
@@ -163,8 +163,10 @@ def _commented(
     return _moved(statement, statement.with_changes(body=statement.body.with_changes(header=trailing)), lines)
 
 
-def _lost(original: cst.SimpleStatementLine, made: list[cst.BaseStatement]) -> list[cst.EmptyLine]:
+def _lost(low: Lowering, original: cst.SimpleStatementLine, made: list[cst.BaseStatement]) -> list[cst.EmptyLine]:
     """Comments inside a statement that its new form has no place for."""
+    if "#" not in low.body.block.source or not any(map(nodes.has_newline, original.body)):
+        return []
     within = [c for small in original.body for c in nodes.children(small) if isinstance(c, cst.Comment)]
     if not within:
         return []
