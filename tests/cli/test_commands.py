@@ -255,6 +255,14 @@ def test_call_that_fails(spec: Path) -> None:
     assert run("call", spec, "slam", '{"open": true}', "--actor", "user").exit_code == exits.OK
 
 
+def test_a_broken_spec_is_a_line(spec: Path) -> None:
+    done = run("call", broken(spec), "total")
+    assert done.exit_code == exits.SPEC
+    assert done.output.startswith("envscaler: till.yaml:")
+    assert done.output.endswith("(`envscaler check` shows it in full)\n")
+    assert done.output.count("\n") == 1
+
+
 def test_call_on_another_state(spec: Path) -> None:
     state = Path("state.json")
     state.write_text(
@@ -264,7 +272,10 @@ def test_call_on_another_state(spec: Path) -> None:
     state.write_text('{"coins": {"X": {"value": "one"}}, "drawer": {"open": 1, "count": 1}}', encoding="utf-8")
     done = run("call", spec, "total", "--state", state)
     assert done.exit_code == exits.STATE
-    assert "X" in done.output
+    first, second = done.output.splitlines()
+    assert first.startswith("envscaler: ")
+    assert second.startswith("  ")
+    assert "X" in first
     state.write_text("{", encoding="utf-8")
     done = run("call", spec, "total", "--state", state)
     assert (done.exit_code, "state.json: not JSON" in done.output) == (exits.USAGE, True)

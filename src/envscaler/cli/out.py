@@ -13,7 +13,7 @@ import typer
 
 from envscaler.cli import exits
 from envscaler.diagnostics import printable
-from envscaler.errors import EnvscalerError
+from envscaler.errors import EnvscalerError, SpecError
 
 __all__ = ["boundary", "echo", "echo_json", "note"]
 
@@ -44,7 +44,7 @@ def boundary(command: Callable[P, int]) -> Callable[P, None]:
             code = command(*args, **kwargs)
             sys.stdout.flush()
         except EnvscalerError as error:
-            note(f"envscaler: {error}")
+            note(_line(error))
             code = error.exit_code
         except KeyboardInterrupt:
             code = exits.INTERRUPTED
@@ -55,3 +55,9 @@ def boundary(command: Callable[P, int]) -> Callable[P, None]:
         raise typer.Exit(code)
 
     return run
+
+
+def _line(error: EnvscalerError) -> str:
+    more = " (`envscaler check` shows it in full)" if isinstance(error, SpecError) else ""
+    first, *others = str(error).splitlines() or [""]
+    return "\n".join([f"envscaler: {first}{more}", *(f"  {line}" for line in others)])
