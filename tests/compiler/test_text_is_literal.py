@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,7 +14,7 @@ from envscaler.compiler import compile_spec
 from envscaler.spec.check import check_text
 
 _NASTY = ['"', "'", '"""', "'''", "\\", "{", "}", "{{", "}}", "{x}", "{N}", "#", "\n", "\r", "\t", "%}", "{%", "{{ 1 }}", "\x00",
-          "\ud800", "\u2028", "\x0c", "\u202e", "import os", "raise SystemExit", "é", "📦", " "]  # fmt: skip
+          "\ud800", "\u2028", "\x0c", "\u202e", "import os", "raise SystemExit", "it[", "_MAX", "every[", "é", "📦", " "]  # fmt: skip
 TEXT = st.lists(st.one_of(st.sampled_from(_NASTY), st.text(max_size=3)), max_size=8).map("".join).filter(str.strip)
 
 _HOLES = (
@@ -35,8 +36,15 @@ states:
     fields:
       label: {{type: str, default: {default}, json: {json_name}, like: name}}
       kind: {{type: {{enum: [plain, {enum_value}]}}, default: plain}}
+      size: {{type: number, le: 9, default: 1}}
 rules:
   cited: {{text: {rule_text}}}
+  held:
+    text: {rule_text}
+    each: things
+    holds: |
+      len(it.label) < 100
+  moved: {{text: {rule_text}, field: things.kind, moves: {{plain: [{enum_value}], {enum_value}: []}}}}
 helpers:
   again:
     params: {{thing: Thing}}
@@ -51,6 +59,20 @@ tools:
       x: {{ref: things, as: thing, missing: {missing}, description: {param_description}}}
       words: {{type: str, default: {default}}}
     errors: {{error: {message}}}
+    do: |
+      require(words != N, "no", rule="cited")
+      return {{"again": again(thing), "kind": thing.kind, "thing": thing}}
+  change:
+    kind: write
+    params: {{x: {{ref: things, as: thing, missing: {missing}}}, size: float, kind: {{enum: [plain, {enum_value}]}}}}
+    do: |
+      thing.size = size
+      thing.kind = kind
+      thing.label = thing.label + "x"
+  look_again:
+    kind: read
+    description: {tool_description}
+    params: {{x: {{ref: things, as: thing}}, words: str}}
     do: |
       require(words != N, "no", rule="cited")
       return {{"again": again(thing), "kind": thing.kind, "thing": thing}}
@@ -91,6 +113,14 @@ _PLAIN = {name: f"plain {name}" for name in _HOLES} | {"json name": "plain-name"
 _PLAIN["message"] = "{message}"
 
 
+@cache
+def _plain_shape(named: int) -> str:
+    """The shape of the plain sample, its `missing` naming the parameter so many times."""
+    compiled = _compiled(_PLAIN | ({"missing": "{x}" * named} if named else {}))
+    assert compiled is not None
+    return shape(compiled)
+
+
 def test_plain_sample_compiles() -> None:
     assert _compiled(_PLAIN) is not None
 
@@ -102,6 +132,4 @@ def test_text_does_not_change_the_shape(hole: str, text: str) -> None:
     changed = _compiled({**_PLAIN, hole: text + ("{message}" if hole == "message" else "")})
     if changed is None:  # refused by the reader: nothing is generated
         return
-    expected = _compiled({**_PLAIN, hole: "{x}" * text.count("{x}")}) if hole == "missing" else _compiled(_PLAIN)
-    assert expected is not None
-    assert shape(changed) == shape(expected)
+    assert shape(changed) == _plain_shape(text.count("{x}") if hole == "missing" else 0)

@@ -88,7 +88,7 @@ def check_statements(module: Check, state: StateDef) -> list[Stmt]:
     checks = list(_checks(module, state))
     if not checks and not removed:
         return []
-    if any(_IT.search(c.code) for c in checks):
+    if any(_IT.search(c.logic) for c in checks):
         made.append(Stmt("it = new", state.span.line))
     return made + checks
 
@@ -308,9 +308,10 @@ def _mark(module: Check, rule: RuleDef, own: str, value: str) -> str:
 
 
 def _mark_all(module: Check, rule: RuleDef) -> str:
+    """Have the rule looked at again for all its records; `every` collects these so that each is gone through once."""
     if rule.each is None or module.spec.states[rule.each].single:
         return f"_state.mark({quoted(rule.name)}, None)"
-    return f"_state.mark_all({quoted(rule.name)})"
+    return f"every[{quoted(rule.name)}] = _state.{rule.each}"
 
 
 def _marks(module: Check, state: StateDef, rule: RuleDef) -> Iterator[Stmt]:

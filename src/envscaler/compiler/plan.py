@@ -74,6 +74,11 @@ class CheckFunction:
     doc: str
     each: tuple[Stmt, ...]
 
+    @property
+    def marks_all(self) -> bool:
+        """Whether rules may have to be looked at again for all records of a collection."""
+        return any("every[" in s.logic for s in self.each)
+
 
 @dataclass(frozen=True, slots=True)
 class Binder:

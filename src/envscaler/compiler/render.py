@@ -34,7 +34,7 @@ _USES_BOUND = re.compile(r"(?<![A-Za-z0-9_])_(MAX|MIN)(?![A-Za-z0-9_])")
 
 def render_module(plan: ModulePlan) -> tuple[str, dict[int, int]]:
     """The module's text, and for its lines the lines of the spec."""
-    needs_bound = any(_USES_BOUND.search(s.code) for s in _statements(plan))
+    needs_bound = any(_USES_BOUND.search(s.logic) for s in _statements(plan))
     body = templates.render("module/body.py.j2", plan=plan, needs_bound=needs_bound)
     tree = ast.parse(body)
     imports = _imports({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)})

@@ -22,6 +22,11 @@ class Stmt:
     code: str
     line: int
 
+    @property
+    def logic(self) -> str:
+        """The code without the lines that raise, which hold texts of the spec."""
+        return "\n".join(line for line in self.code.split("\n") if not line.lstrip().startswith("raise "))
+
 
 def bound(value: Any, of: Type) -> str:
     """A bound as a message shows it; money in major units."""
