@@ -68,29 +68,29 @@ class FormsState(State):
 
 def check_nodes(_state: FormsState, key: Any, old: Any, new: Any) -> None:
     if new is None:
-        _state.require_unreferred("nodes", key)
+        _state._require_unreferred("nodes", key)
     else:
         _state.nodes.require_tree(key, old, new)
 
 
 def check_items(_state: FormsState, key: Any, old: Any, new: Any) -> None:
     if new is None:
-        _state.require_unreferred("items", key)
+        _state._require_unreferred("items", key)
         return
     for field in ("sku", "tags", "size", "group"):
-        _state.require_valid("items", key, field, new)
+        _state._require_valid("items", key, field, new)
     _state.items.require_unique(("sku",), key, new)
 
 
 def check_slots(_state: FormsState, key: Any, old: Any, new: Any) -> None:
     if new is not None:
-        _state.require_valid("slots", key, "item", new)
+        _state._require_valid("slots", key, "item", new)
         _state.slots.require_unique(("row", "seat"), key, new)
-        _state.mark("few", None)
+        _state._mark("few", None)
 
 
 def check_top(_state: FormsState, key: Any, old: Any, new: Any) -> None:
-    _state.require_valid("top", None, "cursor", new)
+    _state._require_valid("top", None, "cursor", new)
 
 
 def rule_few(_state: FormsState) -> bool:

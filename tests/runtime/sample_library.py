@@ -10,6 +10,7 @@ from typing import Any
 from envscaler.runtime import (
     MISSING as _MISSING,
 )
+from envscaler.runtime import Changed as _Changed
 from envscaler.runtime import (
     Collection,
     Environment,
@@ -23,7 +24,7 @@ from envscaler.runtime import (
 from envscaler.runtime import Failure as _Failure
 from envscaler.runtime import Ok as _Ok
 from envscaler.runtime import builtins as _rt
-from envscaler.runtime import done as _done
+from envscaler.runtime import commit as _commit
 from envscaler.runtime import failed as _failed
 from envscaler.runtime import shapes as _s
 
@@ -118,25 +119,25 @@ LOST_IS_FINAL = {"on_shelf": ("on_loan", "lost"), "on_loan": ("on_shelf", "lost"
 
 def check_members(_state: LibraryState, before: Any, current: Any) -> Any:
     same = None
-    for key, old in before.items():
-        new = current(key)
+    for key in before:
+        old, new = before[key], current(key)
         if new is old or (old is not None and new == old):
             same = _rt.also(same, key)
             continue
         if new is None:
-            _state.require_unreferred("members", key)
+            _state._require_unreferred("members", key)
             continue
         if not 0 <= new["balance"] <= 1000000000000000:
             raise _Failure("constraint", f"Member {key}: balance must be at least 0")
         if old is None or new["paid_by"] != old["paid_by"]:
-            _state.require_valid("members", key, "paid_by", new)
-        _state.mark("loan_limit", key)
+            _state._require_valid("members", key, "paid_by", new)
+        _state._mark("loan_limit", key)
     return same
 
 
 def check_copies(_state: LibraryState, key: Any, old: Any, new: Any) -> None:
     if new is None:
-        _state.require_unreferred("copies", key)
+        _state._require_unreferred("copies", key)
         return
     if old is not None and new["state"] != old["state"] and new["state"] not in LOST_IS_FINAL[old["state"]]:
         raise _Failure("rule", "A lost copy stays lost.", rule="lost_is_final")
@@ -144,14 +145,14 @@ def check_copies(_state: LibraryState, key: Any, old: Any, new: Any) -> None:
 
 def check_loans(_state: LibraryState, key: Any, old: Any, new: Any) -> None:
     if old is not None:
-        _state.mark("loan_limit", old["member_id"])
+        _state._mark("loan_limit", old["member_id"])
     if new is None:
         return
     if (old is None or new["member_id"] != old["member_id"]) and _state.members.get(new["member_id"]) is None:
         raise _Failure("constraint", f"Loan {key}: there is no Member {new['member_id']}")
     if (old is None or new["barcode"] != old["barcode"]) and _state.copies.get(new["barcode"]) is None:
         raise _Failure("constraint", f"Loan {key}: there is no Copy {new['barcode']}")
-    _state.mark("loan_limit", new["member_id"])
+    _state._mark("loan_limit", new["member_id"])
 
 
 # -- tools
@@ -358,26 +359,32 @@ class LibraryTools(Tools):
 
     def check_out(self, member_id: str, barcode: str) -> ToolResult:
         """Lend a copy to a member for three weeks."""
+        state = self._state
         try:
-            return _done(self._state, tool_check_out(self._state, member_id, barcode))
+            value = tool_check_out(state, member_id, barcode)
+            result = _Changed() if state._dirty and _commit(state) else _Ok()
+            result.value = value
+            return result
         except BaseException as problem:
-            return _failed(self._state, problem, "check_out")
+            return _failed(state, problem, "check_out")
 
     def find_copies(self, words: str, limit: int = 20) -> ToolResult:
         """Copies whose title contains the given words, any case."""
+        state = self._state
         try:
-            return _done(self._state, tool_find_copies(self._state, words, limit))
+            value = tool_find_copies(state, words, limit)
+            result = _Changed() if state._dirty and _commit(state) else _Ok()
+            result.value = value
+            return result
         except BaseException as problem:
-            return _failed(self._state, problem, "find_copies")
+            return _failed(state, problem, "find_copies")
 
     def get_member(self, member_id: str) -> ToolResult:
         """A member."""
         state = self._state
         try:
             value = tool_get_member(state, member_id)
-            if state._dirty:
-                return _done(state, value)
-            result = _Ok()
+            result = _Changed() if state._dirty and _commit(state) else _Ok()
             result.value = value
             return result
         except BaseException as problem:
@@ -391,10 +398,14 @@ class LibraryUserTools(Tools):
 
     def pay_fine(self, member_id: str, amount: float) -> ToolResult:
         """Pay part of the balance."""
+        state = self._state
         try:
-            return _done(self._state, tool_pay_fine(self._state, member_id, amount))
+            value = tool_pay_fine(state, member_id, amount)
+            result = _Changed() if state._dirty and _commit(state) else _Ok()
+            result.value = value
+            return result
         except BaseException as problem:
-            return _failed(self._state, problem, "pay_fine")
+            return _failed(state, problem, "pay_fine")
 
 
 class Library(Environment):

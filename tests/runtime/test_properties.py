@@ -77,7 +77,7 @@ def applied(ops: list[dict[str, Any]], state: Any, keys: dict[str, str]) -> Any:
     """The state after the operations; list forms are taken as maps by key first."""
     state = copy.deepcopy(state)
     for name, key in keys.items():
-        state[name] = {r[key]: {k: v for k, v in r.items()} for r in state[name]}
+        state[name] = {r[key]: dict(r) for r in state[name]}
     for op in ops:
         *path, last = [p.replace("~1", "/").replace("~0", "~") for p in op["path"].split("/")[1:]]
         at = state

@@ -22,6 +22,7 @@ from envscaler.runtime.view import StateView
 
 __all__ = ["Environment", "Snapshot", "Tools"]
 
+_AGENT: Final = "agent"
 _POLICIES: Final = ("lenient", "strict")
 
 
@@ -197,9 +198,9 @@ class Environment:
 
     # -- calls
 
-    def call(self, tool: str, arguments: Any = None, actor: str = "agent") -> ToolResult:
+    def call(self, tool: str, arguments: Any = None, actor: str = _AGENT) -> ToolResult:
         """Call a declared tool by name. ``arguments``: a mapping, JSON text, or None. Never raises for what was sent."""
-        if actor == "agent":
+        if actor is _AGENT:  # another text that equals it takes the long way
             state = self._state
             try:
                 value = self._runs[tool](state, arguments)

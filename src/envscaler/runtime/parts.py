@@ -26,8 +26,8 @@ def check_each(check: Callable[..., None] | None, exact: bool) -> Check:
 
     def check_part(state: Any, before: Before, current: Callable[[Any], Record | None]) -> list[Any] | None:
         equal: list[Any] | None = None
-        for key, old in before.items():
-            new = current(key)
+        for key in before:
+            old, new = before[key], current(key)
             if new == old and (exact or same(new, old)):
                 equal = equal or []
                 equal.append(key)
@@ -38,8 +38,9 @@ def check_each(check: Callable[..., None] | None, exact: bool) -> Check:
     return check_part
 
 
-def check_nothing(state: Any, before: Before, current: Callable[[Any], Record | None]) -> None:
-    """The check of a part that has no entries."""
+def check_nothing(state: Any, before: Before, current: Callable[[Any], Record | None]) -> list[Any]:
+    """The check of a part that has no entries, and so none that differ."""
+    return []
 
 
 def as_check(check: Callable[..., Any] | None, exact: bool) -> Check:
@@ -54,7 +55,6 @@ class Part(Protocol):
 
     before: dict[Any, Record | None]
     check: Check
-    counts: bool
     own_get: Callable[[Any], Record | None]
     overlay: Any
     saved: Any
@@ -81,7 +81,6 @@ class Meter:
     __slots__ = ("before", "dirty", "draws", "indexed", "own_get", "settling", "steps")
 
     check = staticmethod(check_nothing)
-    counts = False
     overlay = None
     saved = True
 
@@ -114,7 +113,6 @@ class Draws:
     __slots__ = ("_rng", "before", "dirty", "own_get", "saved", "seed")
 
     check = staticmethod(check_nothing)
-    counts = False
     overlay = None
 
     def __init__(self, seed: int, dirty: list[Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from envscaler.runtime.parts import Draws, Meter, Record
+from envscaler.runtime.parts import Meter, Record
 from envscaler.runtime.plans import REFS, Plan, SinglePlan, Table
 from envscaler.runtime.results import Failure
 from envscaler.runtime.store import Collection, Single
@@ -46,15 +46,9 @@ class State:
     def _part(self, name: str) -> Any:
         return getattr(self, name)
 
-    def _charge(self, n: int) -> None:
-        self._meter.charge(n)
-
-    def _draws(self) -> Draws:
-        return self._meter.draws
-
     # -- for check functions
 
-    def mark(self, rule: str, key: Any) -> None:
+    def _mark(self, rule: str, key: Any) -> None:
         """Have the rule checked for that record of its collection (None: for the single or the state it is about)
         once all records are checked. Keys that are null or gone are skipped."""
         marked = self._marks.get(rule)
@@ -63,7 +57,7 @@ class State:
         else:
             marked[key] = None
 
-    def require_valid(self, name: str, key: Any, field: str, new: Record) -> None:
+    def _require_valid(self, name: str, key: Any, field: str, new: Record) -> None:
         """The field of the record (key None: of the single) keeps its bounds in all its parts, and its references exist."""
         if field not in new:
             return
@@ -85,7 +79,7 @@ class State:
                     noun = self._model.plans[collection].noun
                     raise Failure("constraint", f"{subject}: {declared.json}: there is no {noun} {show(target)}")
 
-    def require_unreferred(self, name: str, key: Any) -> None:
+    def _require_unreferred(self, name: str, key: Any) -> None:
         """Nothing refers to the removed record any more."""
         for other in self._model.referrers.get(name, ()):
             plan, part = self._model.plans[other], self._part(other)
@@ -101,6 +95,11 @@ class State:
                 noun = self._model.plans[name].noun
                 raise Failure("constraint", f"{noun} {show(key)} cannot be removed: {subject} refers to it")
 
+    # The same without underscore, for states that have no collection of such a name.
+    mark = _mark
+    require_valid = _require_valid
+    require_unreferred = _require_unreferred
+
 
 def commit(state: State) -> bool:
     """Check what the call wrote and keep it; whether anything is different. Raises Failure, and then nothing is kept."""
@@ -115,11 +114,8 @@ def commit(state: State) -> bool:
                 part.flush()
     changed = False
     for part in dirty:
-        before = part.before
-        equal = part.check(state, before, part.own_get)
-        if equal is None:
-            changed = changed or part.counts
-        elif _keep(part, equal):
+        equal = part.check(state, part.before, part.own_get)
+        if equal is None or _keep(part, equal):
             changed = True
     if state._marks:
         _check_rules(state)

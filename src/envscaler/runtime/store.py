@@ -27,6 +27,10 @@ class Own(dict[Any, Record]):
     __missing__: Callable[[Any], Record | None]
 
 
+_KEPT: Final = 512
+"""Up to so many records the merged order of a collection is kept: with more, a thousand forks would hold too much."""
+
+
 class Saved:
     """The structure of a collection before the first removal of a call."""
 
@@ -45,11 +49,10 @@ class Collection:
     """
 
     __slots__ = (
-        "added", "base", "before", "check", "clone", "dirty", "get", "gone", "key_name", "look", "make_key", "meter",
-        "overlay", "own", "own_get", "plan", "saved", "saved_added", "saved_top", "table", "top",
+        "added", "base", "before", "check", "clone", "dirty", "get", "gone", "key_name", "look", "make_key",
+        "merged", "meter", "overlay", "own", "own_get", "plan", "saved", "saved_added", "saved_top", "table", "top",
     )  # fmt: skip
 
-    counts = True
     get: Callable[[Any], Any]
 
     def __init__(self, table: Table, meter: Meter) -> None:
@@ -64,6 +67,7 @@ class Collection:
         self.get = self.base.get
         self.look = self.own.__getitem__
         self.added = self.saved_added = 0
+        self.merged: dict[Any, Record] | None = None
         self.gone: set[Any] = set()
         self.before: dict[Any, Record | None] = {}
         self.saved: Saved | None = None
@@ -99,13 +103,17 @@ class Collection:
         return iter(self.keys())
 
     def current(self) -> dict[Any, Record]:
-        """All records by key, in order; not to be written. Charges nothing."""
+        """All records by key, in order; not to be written. Charges nothing. Small ones are kept until the next write."""
+        if self.merged is not None:
+            return self.merged
         if not self.own and not self.gone:
             return self.base
         merged = self.base.copy()
         for key in self.gone:
             del merged[key]
         merged.update(self.own)
+        if len(merged) <= _KEPT:
+            self.merged = merged
         return merged
 
     def _charged(self) -> dict[Any, Record]:
@@ -140,6 +148,7 @@ class Collection:
             self.get = self.look
             self.saved_top, self.saved_added = self.top, self.added
         before[key] = old
+        self.merged = None
         new = self.own[key] = self.clone(old)
         return new
 
@@ -188,11 +197,12 @@ class Collection:
             else:
                 self.top = top = top + 1
                 key = make(top)
-            record[self.key_name] = key
             before[key] = None
         else:
             self._count(key)
             before.setdefault(key, None)
+        record[self.key_name] = key
+        self.merged = None
         self.own[key] = record
         self.added += 1
         return record
@@ -241,6 +251,7 @@ class Collection:
         if key not in self.before:
             self.before[key] = self.get(key)
         self.own.pop(key, None)
+        self.merged = None
         if key not in self.base or key in self.gone:
             self.added -= 1
         else:
@@ -248,7 +259,8 @@ class Collection:
             self._aim()
 
     def _aim(self) -> None:
-        """Point the lookups at what there is to look in."""
+        """Point the lookups at what there is to look in, after records came or went."""
+        self.merged = None
         if self.gone:
             base_get, gone = self.base.get, self.gone
             self.own.__missing__ = lambda key: None if key in gone else base_get(key)
@@ -367,6 +379,7 @@ class Collection:
             self.own.pop(key, None)
         else:
             self.own[key] = old
+        self.merged = None
 
     def close(self) -> None:
         self.saved = None
@@ -433,7 +446,6 @@ class Single:
 
     __slots__ = ("base", "before", "check", "dirty", "overlay", "plan", "value")
 
-    counts = True
     saved = None
 
     def __init__(self, plan: SinglePlan, base: Record, meter: Meter) -> None:
