@@ -6,11 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from envscaler.diagnostics import Diagnostic
 from envscaler.spec.codes import complete
 from envscaler.spec.model import Spec
 from envscaler.spec.read import read_spec
+
+settings.register_profile("spec", deadline=None)  # shared machines stall
+settings.load_profile("spec")
 
 SHED = Path(__file__).with_name("shed.yaml")
 Read = Callable[[str], tuple[Spec, list[Diagnostic]]]

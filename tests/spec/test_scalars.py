@@ -56,7 +56,17 @@ def test_one_clock_form() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("", None), ("~", None), ("null", None), ("true", True), ("no", "no"), ("08540", "08540"), ("12", 12), ("1.50", 1.5), ("2030-03-25", "2030-03-25")],
+    [
+        ("", None),
+        ("~", None),
+        ("null", None),
+        ("true", True),
+        ("no", "no"),
+        ("08540", "08540"),
+        ("12", 12),
+        ("1.50", 1.5),
+        ("2030-03-25", "2030-03-25"),
+    ],
 )
 def test_text_without_a_declared_type(text: str, value: Any) -> None:
     assert any_value(text, plain=True) == value

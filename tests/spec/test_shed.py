@@ -23,7 +23,12 @@ def spec(shed: str) -> Spec:
 
 
 def test_the_head(spec: Spec) -> None:
-    assert (spec.name, spec.class_name, spec.version, spec.title) == ("tool_shed", "ToolShed", "0.1.0", "Shed in Elm Street")
+    assert (spec.name, spec.class_name, spec.version, spec.title) == (
+        "tool_shed",
+        "ToolShed",
+        "0.1.0",
+        "Shed in Elm Street",
+    )
     assert (spec.clock, spec.zoned) == ("2030-03-04T08:00:00Z", True)
     assert spec.errors == {"error": "{message}"}
     assert spec.unknown_tool is not None
@@ -79,7 +84,11 @@ def test_rules(spec: Spec) -> None:
     assert spec.rules["loan_limit"].each == "neighbours"
     assert spec.rules["loan_limit"].holds is not None
     assert spec.rules["lost_is_final"].field == ("tools_", "state")
-    assert spec.rules["lost_is_final"].moves == {"in_shed": ("on_loan", "lost"), "on_loan": ("in_shed", "lost"), "lost": ()}
+    assert spec.rules["lost_is_final"].moves == {
+        "in_shed": ("on_loan", "lost"),
+        "on_loan": ("in_shed", "lost"),
+        "lost": (),
+    }
     assert spec.rules["ask_first"].policy
     assert not spec.rules["active_only"].policy
 
@@ -143,7 +152,9 @@ def test_layout_and_comments_do_not_change_the_hash(spec: Spec, shed: str) -> No
 
 
 def test_seven_hundred_lines_read_fast(shed: str) -> None:
-    records = "".join(f"    M-{n:04d}: {{name: Ann {n}, contact: {{street: Elm 1, postcode: 08540}}}}\n" for n in range(100, 700))
+    records = "".join(
+        f"    M-{n:04d}: {{name: Ann {n}, contact: {{street: Elm 1, postcode: 08540}}}}\n" for n in range(100, 700)
+    )
     text = shed.replace("  tools_:\n    8:", records + "  tools_:\n    8:")
     start = time.process_time()
     spec, diagnostics = read_spec("big.yaml", text)

@@ -379,4 +379,7 @@ def _text(text: str) -> str:
     """Text plain where YAML reads it back as this text in any place, else between double quotes."""
     if _PLAIN.match(text) and text.isascii() and text not in ("null", "true", "false"):
         return text
-    return json.dumps(text, ensure_ascii=not text.isprintable())
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(
+        c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}" for c in quoted
+    )

@@ -136,6 +136,7 @@ _TOKEN = re.compile(
 _NESTING_WORDS = frozenset(
     ["and", "or", "not", "if", "else", "for", "in", "is", "lambda", "await", "async", "yield", "from", "as"]
 )
+_CASE = re.compile(r"case\b(?![ \t]*(?:=|\.|[-+*/%|&^]=|//=|\*\*=))")
 _FLAT_OPERATORS = frozenset({":", "="})
 
 
@@ -197,6 +198,10 @@ class _LogicScan:
 
     def _line_start(self, at: int, text: str) -> None:
         self.fresh = False
+        if _CASE.match(self.source, at):
+            raise _Refused(
+                at, "the language has no `match`; use if and elif"
+            )  # LibCST takes exponential time on patterns
         column = at - (self.source.rfind("\n", 0, at) + 1)
         while column < self.indents[-1]:
             self.indents.pop()

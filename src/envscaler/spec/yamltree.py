@@ -349,6 +349,10 @@ class _Builder:
                 "they lose line breaks silently",
                 "use a literal block (`|`)",
             )
+        if style == "double" and _SURROGATE.search(node.text):
+            node.text = _PAIR.sub(
+                lambda pair: pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le"), node.text
+            )
         if _SURROGATE.search(node.text):
             self.report.error(
                 "surrogate",
@@ -431,6 +435,7 @@ class _Builder:
             parent.entries[key.text] = Entry(key, value)
 
 
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")  # JSON writes characters beyond U+FFFF as two escapes
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
