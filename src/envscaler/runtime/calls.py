@@ -110,7 +110,7 @@ def call(state: State, name: Any, arguments: Any, actor: Any) -> ToolResult:
     runs = model.runs.get(actor) if actor.__class__ is str else None
     run = runs.get(name) if runs is not None and name.__class__ is str else None
     if run is None:
-        return _error(model, None, "unknown_tool", f"Unknown tool: {_tool_name(name)}")
+        return _error(model, None, "unknown_tool", model.unknown_tool.replace("{name}", _tool_name(name)))
     tool = model.tool(name, actor)
     assert tool is not None
     try:

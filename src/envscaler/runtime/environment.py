@@ -114,6 +114,7 @@ class Environment:
     clock: ClassVar[str] = "2030-01-01T00:00:00Z"
     policy: ClassVar[str] = "lenient"
     errors: ClassVar[Any] = None
+    unknown_tool: ClassVar[str] = "Unknown tool: {name}"
     states: ClassVar[tuple[s.StateShape, ...]] = ()
     state_class: ClassVar[type[State]] = State
     tools_class: ClassVar[type[Tools]] = Tools
@@ -136,7 +137,15 @@ class Environment:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls._model = Model(
-            cls.states, cls.checks, cls.rules, cls.after_each, cls.tool_table, cls.setup_table, cls.errors, cls.source
+            cls.states,
+            cls.checks,
+            cls.rules,
+            cls.after_each,
+            cls.tool_table,
+            cls.setup_table,
+            cls.errors,
+            cls.unknown_tool,
+            cls.source,
         )
         cls._default = None
 

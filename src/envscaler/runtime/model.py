@@ -27,6 +27,7 @@ class Model:
         tools: Sequence[Tool],
         setups: Sequence[Tool],
         errors: Any,
+        unknown_tool: str,
         source: tuple[str, Mapping[int, int]],
     ) -> None:
         self.states = tuple(states)
@@ -45,6 +46,7 @@ class Model:
         self.quick: Runs = {t.name: t.by_dict or _by_name(t.bind()) for t in tools if t.actor == "agent"}
         self.quick_codes = frozenset(f.__code__ for f in self.quick.values())
         self.errors = errors
+        self.unknown_tool = unknown_tool
         self.source, self.lines = source
         self.files = {t.run.__code__.co_filename for t in (*tools, *setups) if hasattr(t.run, "__code__")}
 
