@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from envscaler.compiler.layout import flat
 from envscaler.compiler.literals import literal, quoted
-from envscaler.compiler.prologue import between
+from envscaler.compiler.prologue import LIMIT, between
 from envscaler.compiler.statement import Stmt, bound, inside_f
 from envscaler.spec.checked import Checked
 from envscaler.spec.dependence import KEY, Dependence
 from envscaler.spec.model import RuleDef, Spec, StateDef
 from envscaler.spec.prose import render
 from envscaler.spec.types import (
+    ANY,
     DURATION,
     FLOAT,
     INT,
@@ -34,7 +35,7 @@ from envscaler.spec.types import (
     strip_null,
 )  # fmt: skip
 
-__all__ = ["Changes", "Check", "changes", "check_statements"]
+__all__ = ["Changes", "Check", "changes", "check_statements", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,7 @@ def _present(field: Field, test: str) -> str:
 
 
 def _reference(state: StateDef, field: Field, kind: Key, value: str) -> str:
-    test = _present(field, f"{value} not in _state.{kind.collection}")
+    test = _present(field, f"_state.{kind.collection}.get({value}) is None")
     shown_value = f"{{new[{_single(field.name)}]}}"
     text = (
         f"{_subject(state)}: {inside_f(field.json)} refers to {shown_value}, which does not exist in {kind.collection}."
@@ -196,7 +197,7 @@ def _single(text: str) -> str:
 
 
 def _number(state: StateDef, field: Field, kind: Type, value: str) -> str:
-    low, high = ("", "") if kind in (NUMBER, FLOAT) else ("_MIN", "_MAX")
+    low, high = ("", "") if kind in (NUMBER, FLOAT) else (f"-{LIMIT}", str(LIMIT))
     inside = between(value, field, low, high)
     if inside == value:
         return ""
@@ -235,6 +236,35 @@ def _delicate(of: Type) -> bool:
         case Key():
             return True
     return of in (INT, MONEY)
+
+
+def unchanged(module: Check, state: StateDef) -> str:
+    """The test that a record in which something was written is what it was before, `old` not being None.
+
+    What no body writes cannot differ, so where few fields are written only these are compared.
+    """
+    if loose(state.record):
+        return "_rt.same(new, old)"
+    written = [f for f in state.record.fields.values() if module.changes.field(state, f.name)]
+    if (state.name, "") in module.changes.writes or not 0 < len(written) <= _FEW or any(f.absent for f in written):
+        return "new == old"
+    there = "new is not None and " if state.name in module.changes.removes else ""
+    return there + " and ".join(f"new[{quoted(f.name)}] == old[{quoted(f.name)}]" for f in written)
+
+
+_FEW = 4
+
+
+def loose(of: Type) -> bool:
+    """Whether values hold an `any`, in which Python's `==` takes 1, 1.0 and True for the same."""
+    match of:
+        case Nullable(of=inner) | ListOf(item=inner) | DictOf(value=inner):
+            return loose(inner)
+        case Struct(fields=fields):
+            return any(loose(f.type) for f in fields.values())
+        case Union(members=members):
+            return any(map(loose, members))
+    return of in (ANY, NUMBER)
 
 
 def _moves(module: Check, state: StateDef, rule: RuleDef) -> Iterator[Stmt]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
-from envscaler.compiler.checks import Check, changes, check_statements
+from envscaler.compiler.checks import Check, changes, check_statements, unchanged
 from envscaler.compiler.identifiers import upper_snake
 from envscaler.compiler.layout import Doc, Group, Prefixed, call, flat
 from envscaler.compiler.literals import literal, quoted
@@ -73,6 +73,7 @@ class CheckFunction:
     state_class: str
     doc: str
     each: tuple[Stmt, ...]
+    equal: str
 
     @property
     def marks_all(self) -> bool:
@@ -91,7 +92,7 @@ class Binder:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A tool as a method: its signature, the call of its function, and whether the call has nothing to commit as a rule."""
+    """A tool as a method: its signature, and the call of its function."""
 
     name: str
     own: str
@@ -99,7 +100,6 @@ class Method:
     doc: str
     call: Group
     tool: str
-    reads: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +272,8 @@ class _Planner:
         if not statements:
             return None
         doc = f"What must hold of {'the' if state.single else 'each'} {state.record.name} that a call changed."
-        return CheckFunction(self.naming.functions["check", state.name], state_class, doc, tuple(statements))
+        equal = unchanged(module, state)
+        return CheckFunction(self.naming.functions["check", state.name], state_class, doc, tuple(statements), equal)
 
     # -- helpers, tools, setup
 
@@ -338,10 +339,8 @@ class _Planner:
         ordered = sorted(tool.params, key=lambda p: p.field.default is not MISSING)
         params = [own, *(self._method_param(p) for p in ordered)]
         function = self.naming.functions["tool", tool.name]
-        handed = call(function, f"{own}._state", *(p.name for p in tool.params))
-        return Method(
-            tool.name, own, _signature(params), self._about(tool), handed, quoted(tool.name), tool.kind == "read"
-        )
+        handed = call(function, "_state", *(p.name for p in tool.params))
+        return Method(tool.name, own, _signature(params), self._about(tool), handed, quoted(tool.name))
 
     def _method_param(self, param: Param) -> str:
         if param.field.default is MISSING:

@@ -26,7 +26,10 @@ from envscaler.spec.types import (
     strip_null,
 )  # fmt: skip
 
-__all__ = ["prologue", "signature_default", "type_text"]
+__all__ = ["LIMIT", "prologue", "signature_default", "type_text"]
+
+LIMIT = 2**53
+"""Whole numbers lie strictly between -LIMIT and LIMIT. Written as a literal, which is quicker than a name."""
 
 
 def prologue(spec: Spec, params: tuple[Param, ...], table: str, edits: frozenset[str]) -> Iterator[Stmt]:
@@ -66,7 +69,7 @@ def _test(of: Field, kind: Type) -> str | None:
     if kind == STR or (isinstance(kind, Key) and kind.of == STR):
         return f"{name}.__class__ is not str or not {name}.isascii()" + _length(of)
     if kind == INT or (isinstance(kind, Key) and kind.of == INT):
-        return f"{name}.__class__ is not int or not {between(name, of, '_MIN', '_MAX')}"
+        return f"{name}.__class__ is not int or not {between(name, of, f'-{LIMIT}', str(LIMIT))}"
     if kind == FLOAT:
         bounded = f" or not {between(name, of)}" if _has_bounds(of) else ""
         return f"{name}.__class__ is not float or {name} - {name} != 0.0{bounded}"
@@ -145,7 +148,7 @@ def _exists(spec: Spec, param: Param, edits: frozenset[str], params: tuple[Param
     failure = f'raise _Failure("not_found", {message(text, params, spec.constants)})'
     null = f"{name} is not None and " if isinstance(of, Nullable) else ""
     if param.as_name is None:
-        yield Stmt(f"if {null}{name} not in _state.{kind.collection}:\n    {failure}", line)
+        yield Stmt(f"if {null}_state.{kind.collection}.get({name}) is None:\n    {failure}", line)
         return
     look = "edit_or_none" if kind.collection in edits else "get"
     found = f"_state.{kind.collection}.{look}({name})"
@@ -158,7 +161,7 @@ def _each_exists(spec: Spec, param: Param, kind: ListOf) -> Iterator[Stmt]:
     assert isinstance(key, Key)
     record = spec.states[key.collection].record.name
     null = f"{param.name} or ()" if isinstance(param.field.type, Nullable) else param.name
-    test = f"_key not in _state.{key.collection}"
+    test = f"_state.{key.collection}.get(_key) is None"
     test = f"_key is not None and {test}" if isinstance(kind.item, Nullable) else test
     failure = f'raise _Failure("not_found", f"No {record} {{_key}}.")'
     yield Stmt(f"for _key in {null}:\n    if {test}:\n        {failure}", param.field.span.line)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from envscaler.compiler import templates
 from envscaler.compiler.literals import quoted
 from envscaler.compiler.plan import ModulePlan
 from envscaler.compiler.sourcemap import compact, line_map
-from envscaler.compiler.statement import Stmt
 
 __all__ = ["render_module"]
 
@@ -18,6 +16,7 @@ _IMPORTS = (
     (("Any", "Literal"), "from typing import {names}"),
     ((), ""),
     (("_MISSING",), "from envscaler.runtime import MISSING as _MISSING"),
+    (("_Changed",), "from envscaler.runtime import Changed as _Changed"),
     (
         ("Collection", "Environment", "Rule", "Single", "State", "Tool", "ToolResult", "Tools"),
         "from envscaler.runtime import {names}",
@@ -25,17 +24,15 @@ _IMPORTS = (
     (("_Failure",), "from envscaler.runtime import Failure as _Failure"),
     (("_Ok",), "from envscaler.runtime import Ok as _Ok"),
     (("_rt",), "from envscaler.runtime import builtins as _rt"),
-    (("_done",), "from envscaler.runtime import done as _done"),
+    (("_commit",), "from envscaler.runtime import commit as _commit"),
     (("_failed",), "from envscaler.runtime import failed as _failed"),
     (("_s",), "from envscaler.runtime import shapes as _s"),
 )
-_USES_BOUND = re.compile(r"(?<![A-Za-z0-9_])_(MAX|MIN)(?![A-Za-z0-9_])")
 
 
 def render_module(plan: ModulePlan) -> tuple[str, dict[int, int]]:
     """The module's text, and for its lines the lines of the spec."""
-    needs_bound = any(_USES_BOUND.search(s.logic) for s in _statements(plan))
-    body = templates.render("module/body.py.j2", plan=plan, needs_bound=needs_bound)
+    body = templates.render("module/body.py.j2", plan=plan)
     tree = ast.parse(body)
     imports = _imports({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)})
     head = templates.render("module/head.py.j2", plan=plan, imports=imports)
@@ -43,11 +40,6 @@ def render_module(plan: ModulePlan) -> tuple[str, dict[int, int]]:
     lines = {generated + offset: line for generated, line in line_map(plan, tree).items()}
     text = head + body.rstrip("\n") + "\n" + _source_attribute(plan.spec_file, lines)
     return text, lines
-
-
-def _statements(plan: ModulePlan) -> list[Stmt]:
-    made = [s for t in (*plan.tools, *plan.setup) for s in t.function.prologue]
-    return made + [s for c in plan.checks for s in c.each]
 
 
 def _imports(used: set[str]) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from envscaler.runtime import MISSING as _MISSING
+from envscaler.runtime import Changed as _Changed
 from envscaler.runtime import (
     Collection,
     Environment,
@@ -23,12 +24,9 @@ from envscaler.runtime import (
 from envscaler.runtime import Failure as _Failure
 from envscaler.runtime import Ok as _Ok
 from envscaler.runtime import builtins as _rt
-from envscaler.runtime import done as _done
+from envscaler.runtime import commit as _commit
 from envscaler.runtime import failed as _failed
 from envscaler.runtime import shapes as _s
-
-_MAX = _rt.MAX
-_MIN = -_rt.MAX
 
 # -- constants
 
@@ -109,12 +107,12 @@ def rule_loan_limit(_state: LibraryState, it: dict[str, Any]) -> bool:
 def check_members(_state: LibraryState, before: Any, current: Any) -> Any:
     """What must hold of each Member that a call changed."""
     same = None
-    for key, old in before.items():
-        new = current(key)
-        if new == old:
+    for key in before:
+        old, new = before[key], current(key)
+        if new is old or (old is not None and new["balance"] == old["balance"] and new["paid_by"] == old["paid_by"]):
             same = _rt.also(same, key)
             continue
-        if not 0 <= new["balance"] < _MAX:
+        if not 0 <= new["balance"] < 9007199254740992:
             raise _Failure("constraint", f"Member {key}: balance must be at least 0.")
     return same
 
@@ -122,9 +120,9 @@ def check_members(_state: LibraryState, before: Any, current: Any) -> Any:
 def check_copies(_state: LibraryState, before: Any, current: Any) -> Any:
     """What must hold of each Copy that a call changed."""
     same = None
-    for key, old in before.items():
-        new = current(key)
-        if new == old:
+    for key in before:
+        old, new = before[key], current(key)
+        if new is old or (old is not None and new["state"] == old["state"]):
             same = _rt.also(same, key)
             continue
         if new["state"] != old["state"] and new["state"] not in _MOVES_LOST_IS_FINAL.get(old["state"], ()):
@@ -135,14 +133,14 @@ def check_copies(_state: LibraryState, before: Any, current: Any) -> Any:
 def check_loans(_state: LibraryState, before: Any, current: Any) -> Any:
     """What must hold of each Loan that a call changed."""
     same = None
-    for key, old in before.items():
-        new = current(key)
-        if new == old:
+    for key in before:
+        old, new = before[key], current(key)
+        if new is old or (old is not None and new == old):
             same = _rt.also(same, key)
             continue
-        if old is None and new["member_id"] not in _state.members:
+        if old is None and _state.members.get(new["member_id"]) is None:
             raise _Failure("constraint", f"Loan {key}: member_id refers to {new['member_id']}, which does not exist in members.")
-        if old is None and new["barcode"] not in _state.copies:
+        if old is None and _state.copies.get(new["barcode"]) is None:
             raise _Failure("constraint", f"Loan {key}: barcode refers to {new['barcode']}, which does not exist in copies.")
         _state.mark("loan_limit", new["member_id"])
     return same
@@ -243,22 +241,25 @@ class LibraryTools(Tools):
 
     def check_out(self, member_id: str, barcode: str) -> ToolResult:
         """Lend a copy to a member for three weeks."""
+        _state = self._state
         try:
-            return _done(self._state, tool_check_out(self._state, member_id, barcode))
-        except BaseException as _problem:
-            return _failed(self._state, _problem, "check_out")
-
-    def find_copies(self, words: str, limit: int = 20) -> ToolResult:
-        """Copies whose title contains the given words, any case."""
-        try:
-            _value = tool_find_copies(self._state, words, limit)
-            if self._state._dirty:
-                return _done(self._state, _value)
-            _result = _Ok()
+            _value = tool_check_out(_state, member_id, barcode)
+            _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
             _result.value = _value
             return _result
         except BaseException as _problem:
-            return _failed(self._state, _problem, "find_copies")
+            return _failed(_state, _problem, "check_out")
+
+    def find_copies(self, words: str, limit: int = 20) -> ToolResult:
+        """Copies whose title contains the given words, any case."""
+        _state = self._state
+        try:
+            _value = tool_find_copies(_state, words, limit)
+            _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+            _result.value = _value
+            return _result
+        except BaseException as _problem:
+            return _failed(_state, _problem, "find_copies")
 
 
 class LibraryUserTools(Tools):
@@ -268,10 +269,14 @@ class LibraryUserTools(Tools):
 
     def pay_fine(self, member_id: str, amount: float) -> ToolResult:
         """Pay part of the balance."""
+        _state = self._state
         try:
-            return _done(self._state, tool_pay_fine(self._state, member_id, amount))
+            _value = tool_pay_fine(_state, member_id, amount)
+            _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+            _result.value = _value
+            return _result
         except BaseException as _problem:
-            return _failed(self._state, _problem, "pay_fine")
+            return _failed(_state, _problem, "pay_fine")
 
 
 # -- the environment
@@ -351,11 +356,11 @@ class Library(Environment):
     source = (
         "library.yaml",
         {
-            103: 43, 117: 22, 118: 22, 130: 44, 131: 44, 143: 33, 144: 33, 145: 33, 146: 33, 147: 39,
-            156: 54, 166: 60, 167: 60, 168: 61, 169: 61, 170: 60, 171: 60, 172: 60, 173: 61, 174: 61,
-            175: 61, 176: 63, 177: 63, 178: 64, 179: 64, 180: 65, 181: 66, 182: 66, 183: 66, 184: 66,
-            185: 66, 186: 66, 187: 66, 188: 67, 202: 74, 203: 74, 204: 74, 205: 74, 206: 76, 207: 77,
-            221: 82, 222: 82, 223: 82, 224: 82, 225: 82, 226: 82, 227: 82, 228: 82, 229: 84, 230: 84,
-            231: 84, 232: 85, 233: 85, 234: 86, 235: 87, 236: 88,
+            101: 43, 115: 22, 116: 22, 128: 44, 129: 44, 141: 33, 142: 33, 143: 33, 144: 33, 145: 39,
+            154: 54, 164: 60, 165: 60, 166: 61, 167: 61, 168: 60, 169: 60, 170: 60, 171: 61, 172: 61,
+            173: 61, 174: 63, 175: 63, 176: 64, 177: 64, 178: 65, 179: 66, 180: 66, 181: 66, 182: 66,
+            183: 66, 184: 66, 185: 66, 186: 67, 200: 74, 201: 74, 202: 74, 203: 74, 204: 76, 205: 77,
+            219: 82, 220: 82, 221: 82, 222: 82, 223: 82, 224: 82, 225: 82, 226: 82, 227: 84, 228: 84,
+            229: 84, 230: 85, 231: 85, 232: 86, 233: 87, 234: 88,
         },
     )

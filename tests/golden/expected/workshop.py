@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from envscaler.runtime import MISSING as _MISSING
+from envscaler.runtime import Changed as _Changed
 from envscaler.runtime import (
     Collection,
     Environment,
@@ -23,12 +24,9 @@ from envscaler.runtime import (
 from envscaler.runtime import Failure as _Failure
 from envscaler.runtime import Ok as _Ok
 from envscaler.runtime import builtins as _rt
-from envscaler.runtime import done as _done
+from envscaler.runtime import commit as _commit
 from envscaler.runtime import failed as _failed
 from envscaler.runtime import shapes as _s
-
-_MAX = _rt.MAX
-_MIN = -_rt.MAX
 
 # -- constants
 
@@ -209,9 +207,9 @@ def rule_known_parts(_state: WorkshopState, it: dict[str, Any]) -> bool:
 def check_customers(_state: WorkshopState, before: Any, current: Any) -> Any:
     """What must hold of each Customer that a call changed."""
     same = None
-    for key, old in before.items():
-        new = current(key)
-        if new == old:
+    for key in before:
+        old, new = before[key], current(key)
+        if new is old or (old is not None and _rt.same(new, old)):
             same = _rt.also(same, key)
             continue
         if new["address"] != old["address"]:
@@ -222,17 +220,17 @@ def check_customers(_state: WorkshopState, before: Any, current: Any) -> Any:
 def check_jobs(_state: WorkshopState, before: Any, current: Any) -> Any:
     """What must hold of each Job that a call changed."""
     same = None
-    for key, old in before.items():
-        new = current(key)
-        if new == old:
+    for key in before:
+        old, new = before[key], current(key)
+        if new is old or (old is not None and new["state"] == old["state"] and new["lines"] == old["lines"] and new["due"] == old["due"] and new["total"] == old["total"]):
             same = _rt.also(same, key)
             continue
         it = new
-        if old is None and new["customer_id"] not in _state.customers:
+        if old is None and _state.customers.get(new["customer_id"]) is None:
             raise _Failure("constraint", f"Job {key}: customer_id refers to {new['customer_id']}, which does not exist in customers.")
         if old is None or new["lines"] != old["lines"]:
             _state.require_valid("jobs", key, "lines", new)
-        if not 0 <= new["total"] < _MAX:
+        if not 0 <= new["total"] < 9007199254740992:
             raise _Failure("constraint", f"Job {key}: total must be at least 0.")
         if old is not None and new["state"] != old["state"] and new["state"] not in _MOVES_ONWARDS.get(old["state"], ()):
             raise _Failure("rule", "A job goes on, never back.", "onwards", 71)
@@ -245,12 +243,12 @@ def check_jobs(_state: WorkshopState, before: Any, current: Any) -> Any:
 def check_parts(_state: WorkshopState, before: Any, current: Any) -> Any:
     """What must hold of each SparePart that a call changed."""
     same = None
-    for key, old in before.items():
-        new = current(key)
-        if new == old:
+    for key in before:
+        old, new = before[key], current(key)
+        if new is old or (old is not None and new["stock"] == old["stock"]):
             same = _rt.also(same, key)
             continue
-        if not 0 <= new["stock"] < _MAX:
+        if not 0 <= new["stock"] < 9007199254740992:
             raise _Failure("constraint", f"SparePart {key}: stock must be at least 0.")
     return same
 
@@ -258,12 +256,12 @@ def check_parts(_state: WorkshopState, before: Any, current: Any) -> Any:
 def check_till(_state: WorkshopState, before: Any, current: Any) -> Any:
     """What must hold of the Till that a call changed."""
     same = None
-    for key, old in before.items():
-        new = current(key)
-        if new == old:
+    for key in before:
+        old, new = before[key], current(key)
+        if new is old or (old is not None and new["amount"] == old["amount"]):
             same = _rt.also(same, key)
             continue
-        if not _MIN < new["amount"] < _MAX:
+        if not -9007199254740992 < new["amount"] < 9007199254740992:
             raise _Failure("constraint", "Till: amount is too large.")
     return same
 
@@ -296,7 +294,7 @@ _p_take_in = _s.params(
 
 def tool_take_in(_state: WorkshopState, customer: Any = _MISSING, days_from_now: Any = 3) -> Any:
     """Take a bicycle in."""
-    if customer.__class__ is not int or not _MIN < customer < _MAX:
+    if customer.__class__ is not int or not -9007199254740992 < customer < 9007199254740992:
         customer = _rt.coerce(_state, _p_take_in["customer"], customer)
     if days_from_now.__class__ is not int or not 1 <= days_from_now <= 30:
         days_from_now = _rt.coerce(_state, _p_take_in["days_from_now"], days_from_now)
@@ -415,7 +413,7 @@ _p_customer = _s.params(_s.Param("customer_id", _s.Ref("customers", of=_s.INT)))
 
 def tool_customer(_state: WorkshopState, customer_id: Any = _MISSING) -> Any:
     """One customer."""
-    if customer_id.__class__ is not int or not _MIN < customer_id < _MAX:
+    if customer_id.__class__ is not int or not -9007199254740992 < customer_id < 9007199254740992:
         customer_id = _rt.coerce(_state, _p_customer["customer_id"], customer_id)
     found = _state.customers.get(customer_id)
     if found is None:
@@ -437,7 +435,7 @@ _p_update_address = _s.params(
 
 def tool_update_address(_state: WorkshopState, customer_id: Any = _MISSING, changes: Any = _MISSING) -> Any:
     """Change parts of an address."""
-    if customer_id.__class__ is not int or not _MIN < customer_id < _MAX:
+    if customer_id.__class__ is not int or not -9007199254740992 < customer_id < 9007199254740992:
         customer_id = _rt.coerce(_state, _p_update_address["customer_id"], customer_id)
     changes = _rt.coerce(_state, _p_update_address["changes"], changes)
     found = _state.customers.edit_or_none(customer_id)
@@ -484,7 +482,7 @@ def tool_search(
     levels: Any = _MISSING,
 ) -> Any:
     """Jobs of a customer, the dearest first."""
-    if customer_id.__class__ is not int or not _MIN < customer_id < _MAX:
+    if customer_id.__class__ is not int or not -9007199254740992 < customer_id < 9007199254740992:
         customer_id = _rt.coerce(_state, _p_search["customer_id"], customer_id)
     since = _rt.coerce(_state, _p_search["since"], since)
     levels = _rt.coerce(_state, _p_search["levels"], levels)
@@ -519,62 +517,80 @@ class WorkshopTools(Tools):
 
     def take_in(self, customer: int, days_from_now: int = 3) -> ToolResult:
         """Take a bicycle in."""
+        _state = self._state
         try:
-            return _done(self._state, tool_take_in(self._state, customer, days_from_now))
+            _value = tool_take_in(_state, customer, days_from_now)
+            _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+            _result.value = _value
+            return _result
         except BaseException as _problem:
-            return _failed(self._state, _problem, "take_in")
+            return _failed(_state, _problem, "take_in")
 
     def add_line(self, job_id: str, line: dict[str, Any]) -> ToolResult:
         """Write down work or a part."""
+        _state = self._state
         try:
-            return _done(self._state, tool_add_line(self._state, job_id, line))
+            _value = tool_add_line(_state, job_id, line)
+            _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+            _result.value = _value
+            return _result
         except BaseException as _problem:
-            return _failed(self._state, _problem, "add_line")
+            return _failed(_state, _problem, "add_line")
 
     def finish(self, job_id: str) -> ToolResult:
         """Hand a job over."""
+        _state = self._state
         try:
-            return _done(self._state, tool_finish(self._state, job_id))
+            _value = tool_finish(_state, job_id)
+            _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+            _result.value = _value
+            return _result
         except BaseException as _problem:
-            return _failed(self._state, _problem, "finish")
+            return _failed(_state, _problem, "finish")
 
     def pay(self, job_id: str, amount: float) -> ToolResult:
         """Take the money."""
+        _state = self._state
         try:
-            return _done(self._state, tool_pay(self._state, job_id, amount))
+            _value = tool_pay(_state, job_id, amount)
+            _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+            _result.value = _value
+            return _result
         except BaseException as _problem:
-            return _failed(self._state, _problem, "pay")
+            return _failed(_state, _problem, "pay")
 
     def customer(self, customer_id: int) -> ToolResult:
         """One customer."""
+        _state = self._state
         try:
-            _value = tool_customer(self._state, customer_id)
-            if self._state._dirty:
-                return _done(self._state, _value)
-            _result = _Ok()
+            _value = tool_customer(_state, customer_id)
+            _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
             _result.value = _value
             return _result
         except BaseException as _problem:
-            return _failed(self._state, _problem, "customer")
+            return _failed(_state, _problem, "customer")
 
     def update_address(self, customer_id: int, changes: dict[str, Any]) -> ToolResult:
         """Change parts of an address."""
+        _state = self._state
         try:
-            return _done(self._state, tool_update_address(self._state, customer_id, changes))
-        except BaseException as _problem:
-            return _failed(self._state, _problem, "update_address")
-
-    def shelf_tree(self) -> ToolResult:
-        """Where things are."""
-        try:
-            _value = tool_shelf_tree(self._state)
-            if self._state._dirty:
-                return _done(self._state, _value)
-            _result = _Ok()
+            _value = tool_update_address(_state, customer_id, changes)
+            _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
             _result.value = _value
             return _result
         except BaseException as _problem:
-            return _failed(self._state, _problem, "shelf_tree")
+            return _failed(_state, _problem, "update_address")
+
+    def shelf_tree(self) -> ToolResult:
+        """Where things are."""
+        _state = self._state
+        try:
+            _value = tool_shelf_tree(_state)
+            _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+            _result.value = _value
+            return _result
+        except BaseException as _problem:
+            return _failed(_state, _problem, "shelf_tree")
 
 
 class WorkshopUserTools(Tools):
@@ -584,15 +600,14 @@ class WorkshopUserTools(Tools):
 
     def search(self, customer_id: int, since: str = "2031-01-01", levels: Any = _MISSING) -> ToolResult:
         """Jobs of a customer, the dearest first."""
+        _state = self._state
         try:
-            _value = tool_search(self._state, customer_id, since, levels)
-            if self._state._dirty:
-                return _done(self._state, _value)
-            _result = _Ok()
+            _value = tool_search(_state, customer_id, since, levels)
+            _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
             _result.value = _value
             return _result
         except BaseException as _problem:
-            return _failed(self._state, _problem, "search")
+            return _failed(_state, _problem, "search")
 
 
 # -- the environment
@@ -721,19 +736,19 @@ class Workshop(Environment):
     source = (
         "workshop.yaml",
         {
-            193: 60, 198: 65, 203: 70, 217: 30, 218: 30, 230: 33, 231: 37, 232: 37, 233: 39, 234: 39,
-            235: 42, 236: 42, 237: 71, 238: 71, 239: 57, 240: 61, 241: 61, 253: 46, 254: 46, 266: 55,
-            267: 55, 276: 81, 277: 82, 278: 83, 283: 87, 284: 88, 285: 88, 286: 89, 299: 95, 300: 95,
-            301: 96, 302: 96, 303: 95, 304: 95, 305: 95, 307: 99, 308: 99, 309: 99, 310: 99, 311: 99,
-            312: 99, 313: 99, 314: 99, 315: 99, 316: 100, 317: 100, 318: 101, 332: 105, 333: 105, 334: 105,
-            335: 105, 336: 105, 337: 105, 338: 107, 339: 107, 340: 108, 341: 109, 342: 109, 343: 109,
-            345: 110, 346: 110, 347: 114, 348: 115, 349: 116, 363: 120, 364: 120, 365: 120, 366: 120,
-            367: 120, 368: 122, 369: 123, 370: 124, 371: 125, 372: 126, 373: 127, 374: 128, 375: 129,
-            389: 133, 390: 133, 391: 133, 392: 133, 393: 133, 394: 133, 395: 133, 396: 133, 397: 133,
-            398: 133, 399: 133, 400: 135, 401: 135, 402: 136, 403: 137, 404: 138, 418: 142, 419: 142,
-            420: 142, 421: 142, 422: 142, 423: 144, 440: 148, 441: 148, 442: 148, 443: 148, 444: 148,
-            445: 148, 446: 150, 447: 151, 448: 152, 449: 153, 463: 159, 464: 160, 487: 165, 488: 165,
-            489: 165, 490: 165, 491: 167, 492: 168, 493: 169, 494: 169, 495: 169, 496: 169, 497: 169,
-            507: 174, 508: 174, 509: 174, 510: 174, 511: 174, 512: 176,
+            191: 60, 196: 65, 201: 70, 215: 30, 216: 30, 228: 33, 229: 37, 230: 37, 231: 39, 232: 39,
+            233: 42, 234: 42, 235: 71, 236: 71, 237: 57, 238: 61, 239: 61, 251: 46, 252: 46, 264: 55,
+            265: 55, 274: 81, 275: 82, 276: 83, 281: 87, 282: 88, 283: 88, 284: 89, 297: 95, 298: 95,
+            299: 96, 300: 96, 301: 95, 302: 95, 303: 95, 305: 99, 306: 99, 307: 99, 308: 99, 309: 99,
+            310: 99, 311: 99, 312: 99, 313: 99, 314: 100, 315: 100, 316: 101, 330: 105, 331: 105, 332: 105,
+            333: 105, 334: 105, 335: 105, 336: 107, 337: 107, 338: 108, 339: 109, 340: 109, 341: 109,
+            343: 110, 344: 110, 345: 114, 346: 115, 347: 116, 361: 120, 362: 120, 363: 120, 364: 120,
+            365: 120, 366: 122, 367: 123, 368: 124, 369: 125, 370: 126, 371: 127, 372: 128, 373: 129,
+            387: 133, 388: 133, 389: 133, 390: 133, 391: 133, 392: 133, 393: 133, 394: 133, 395: 133,
+            396: 133, 397: 133, 398: 135, 399: 135, 400: 136, 401: 137, 402: 138, 416: 142, 417: 142,
+            418: 142, 419: 142, 420: 142, 421: 144, 438: 148, 439: 148, 440: 148, 441: 148, 442: 148,
+            443: 148, 444: 150, 445: 151, 446: 152, 447: 153, 461: 159, 462: 160, 485: 165, 486: 165,
+            487: 165, 488: 165, 489: 167, 490: 168, 491: 169, 492: 169, 493: 169, 494: 169, 495: 169,
+            505: 174, 506: 174, 507: 174, 508: 174, 509: 174, 510: 176,
         },
     )
