@@ -65,7 +65,8 @@ def mismatches(expected: Any, got: Any, limit: int = 20) -> list[Mismatch]:
 
 def _members(path: str, left: Mapping[str, Any], right: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
     names = [*left, *(k for k in right if k not in left)]
-    return [(f"{path}/{_escape(k)}", left.get(k, ABSENT), right.get(k, ABSENT)) for k in reversed(names)]
+    pairs = [(k, left.get(k, ABSENT), right.get(k, ABSENT)) for k in reversed(names)]
+    return [(f"{path}/{_escape(k)}", a, b) for k, a, b in pairs if a is not b]
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -166,25 +167,35 @@ class Hasher:
     """
 
     def __init__(self, shared: Any) -> None:
-        """``shared``: a state; records (two levels down) that later states have in common with it are remembered."""
-        self._texts: dict[int, str] = {}
-        self._keep = shared
-        if isinstance(shared, Mapping):
-            for part in shared.values():
-                if isinstance(part, Mapping):
-                    self._texts.update((id(record), _dumps(record)) for record in part.values())
+        """``shared``: a state; what later states have in common with it, two levels down, is remembered."""
+        self._parts: dict[str, tuple[Any, str, dict[str, tuple[Any, str]]]] = {}
+        if isinstance(shared, dict):
+            for name, part in shared.items():
+                members = {k: (v, _member(k, v)) for k, v in part.items()} if isinstance(part, dict) else {}
+                self._parts[name] = (part, _member(name, part), members)
 
     def __call__(self, state: Any) -> str:
-        return hashlib.sha256(self._text(state, 2).encode("utf-8", "surrogatepass")).hexdigest()
+        if isinstance(state, dict):
+            text = "{" + ",".join([self._part(name, state[name]) for name in sorted(state)]) + "}"
+        else:
+            text = _dumps(state)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def _text(self, value: Any, depth: int) -> str:
-        if depth and isinstance(value, dict):
-            return "{" + ",".join([f"{_dumps(k)}:{self._text(value[k], depth - 1)}" for k in sorted(value)]) + "}"
-        if isinstance(value, (dict, list)):
-            known = self._texts.get(id(value))
-            if known is not None:
-                return known
-        return _dumps(value)
+    def _part(self, name: str, part: Any) -> str:
+        known, text, members = self._parts.get(name, (None, "", {}))
+        if part is known and part is not None:
+            return text
+        if not isinstance(part, dict):
+            return _member(name, part)
+        unknown = (ABSENT, "")
+        texts = [
+            pair[1] if (pair := members.get(k, unknown))[0] is v else _member(k, v) for k, v in sorted(part.items())
+        ]
+        return f"{_dumps(name)}:{{{','.join(texts)}}}"
+
+
+def _member(name: str, value: Any) -> str:
+    return f"{_dumps(name)}:{_dumps(value)}"
 
 
 _dumps = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
