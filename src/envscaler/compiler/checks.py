@@ -56,12 +56,35 @@ class Changes:
 
 def changes(checked: Checked) -> Changes:
     """What tools and setup functions may do, through helpers too; hooks after calls are helpers."""
+    assert checked.spec is not None
     effects = [b.effects for group in (checked.tools, checked.setup, checked.helpers) for b in group.values()]
     return Changes(
-        frozenset(w for e in effects for w in e.writes),
+        frozenset(_plain_write(checked.spec.states[s], name) for e in effects for s, name in e.writes),
         frozenset(a for e in effects for a in e.adds),
         frozenset(r for e in effects for r in e.removes),
     )
+
+
+def _plain_write(state: StateDef, name: str) -> tuple[str, str]:
+    """A write as the field of the record that it changes, "" where a part of any field may be meant.
+
+    A write through a local view of a part goes by the name of the part's own field.
+    """
+    inner = {n for f in state.record.fields.values() for n in _inner_fields(f.type)}
+    return state.name, "" if name not in state.record.fields or name in inner else name
+
+
+def _inner_fields(of: Type) -> Iterator[str]:
+    match of:
+        case Nullable(of=inner) | ListOf(item=inner) | DictOf(value=inner):
+            yield from _inner_fields(inner)
+        case Struct(fields=fields):
+            for name, field in fields.items():
+                yield name
+                yield from _inner_fields(field.type)
+        case Union(members=members):
+            for member in members:
+                yield from _inner_fields(member)
 
 
 @dataclass(frozen=True, slots=True)
