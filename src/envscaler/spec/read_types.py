@@ -47,6 +47,7 @@ class TypeReader:
         self.context = context
         self.report = context.report
         self.declared = declared.entries if declared else {}
+        self.too_deep = False  # said once: what such a chain is cut into is deep again
         self.open: list[str] = []  # names being read, to see a type within itself
 
     def read_all(self) -> None:
@@ -138,6 +139,9 @@ class TypeReader:
             )
             return ANY
         if len(self.open) > y.MAX_DEPTH:
+            if self.too_deep:
+                return ANY
+            self.too_deep = True
             self.report.error(
                 "too-deep", node.span, f"types are named within each other more than {y.MAX_DEPTH} levels deep"
             )

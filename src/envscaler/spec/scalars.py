@@ -18,6 +18,7 @@ MAX_MONEY: Final = 10**15  # minor units; up to there two decimals survive a JSO
 
 _INT = re.compile(r"-?(?:0|[1-9][0-9]{0,19})\Z")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,29})(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,3})?\Z")
+_NUMERIC = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\Z")
 _MONEY = re.compile(r"(-?)(0|[1-9][0-9]{0,19})(?:\.([0-9]{1,40}))?\Z")
 _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?\Z")
@@ -160,7 +161,10 @@ _PARSERS: Final = {
 
 
 def any_value(text: str, plain: bool) -> Any:
-    """What unquoted (``plain``) or quoted text is where no type is declared: null, bool, number or text, as in JSON."""
+    """What unquoted (``plain``) or quoted text is where no type is declared: null, bool, number or text, as in JSON.
+
+    Raises NotA for numbers past the bounds.
+    """
     if not plain:
         return text
     if text in ("", "null", "~"):
@@ -169,6 +173,8 @@ def any_value(text: str, plain: bool) -> Any:
         return text == "true"
     if _INT.match(text) or _NUMBER.match(text):
         return _number(text)
+    if _NUMERIC.match(text):
+        raise NotA("the number has too many digits")
     return text
 
 

@@ -142,6 +142,13 @@ class _BoundedScanner(Scanner):
         return bool(super().add_indent(column))
 
 
+class _Yaml(YAML):
+    """The library looks through folders for plug-ins of its own each time it is made; there are none to find."""
+
+    def official_plug_ins(self) -> list[str]:
+        return []
+
+
 def parse_yaml(path: str, text: str, report: Report) -> Document | None:
     """The document of ``text`` (scanned before: LF line ends, no BOM). Problems go to ``report``; never raises.
 
@@ -160,7 +167,7 @@ def parse_yaml(path: str, text: str, report: Report) -> Document | None:
 
 
 def _feed(builder: _Builder, path: str, text: str, report: Report) -> bool:
-    yaml = YAML(typ="safe", pure=True)
+    yaml = _Yaml(typ="safe", pure=True)
     yaml.Scanner = _BoundedScanner
     try:
         for event in yaml.parse(text):
@@ -245,6 +252,7 @@ class _Builder:
         self.count = 0
         self.documents = 0
         self.open: list[Mapping | Sequence] = []
+        self.tagged: set[int] = set()  # ids of open collections whose tag was reported: what they mean is unknown
         self.keys: list[Scalar | None] = []  # for each open collection: the key that waits for its value
 
     def take(self, event: Any) -> bool:
@@ -372,6 +380,8 @@ class _Builder:
 
     def _begin(self, node: Mapping | Sequence, event: Any) -> bool:
         self._properties(event, node.span)
+        if event.tag is not None:
+            self.tagged.add(id(node))
         if len(self.open) >= MAX_DEPTH:
             _too_deep(self.report, node.span)
             return False
@@ -389,7 +399,7 @@ class _Builder:
             )
         else:
             _close_block(node)
-        self._put(node)
+        self._put(Scalar(node.span, node.start, node.end, "", "broken") if id(node) in self.tagged else node)
 
     def _put(self, node: Node) -> None:
         self.count += 1
