@@ -30,7 +30,7 @@ def _found(name: str) -> tuple[Sequence[Diagnostic], str]:
     text = decode(path.name, path.read_bytes(), report)
     if text is None:
         return report.items, ""
-    return check_text(path.name, text).diagnostics, text
+    return check_text(path.name, text, base=BAD).diagnostics, text
 
 
 @pytest.fixture
