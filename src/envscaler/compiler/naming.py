@@ -53,12 +53,14 @@ class Naming:
     checked: Checked
     spec: Spec
     ids: Identifiers = field(init=False)
+    constants: dict[str, str] = field(default_factory=dict)
     functions: dict[tuple[str, str], str] = field(default_factory=dict)
     shapes: dict[Type, str] = field(default_factory=dict)
     wanted: dict[Type, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.ids = Identifiers({*self.spec.constants, *_locals(self.checked)})
+        self.ids = Identifiers(_locals(self.checked))
+        self.constants = {name: self.ids.claim(name) for name in self.spec.constants}
         for kind, names in (
             ("helper", self.spec.helpers), ("tool", self.spec.tools), ("setup", self.spec.setup),
             ("rule", self.spec.rules), ("check", self.spec.states), ("call", self.spec.tools),
@@ -73,7 +75,7 @@ class Naming:
         return self.functions["helper", name]
 
     def constant(self, name: str) -> str:
-        return name
+        return self.constants[name]
 
     def effects(self, helper: str) -> Effects:
         body = self.checked.helpers.get(helper)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
-from envscaler.compiler.checks import Check, changes, check_statements, unchanged
+from envscaler.compiler.checks import Check, changes, check_statements, method, unchanged
 from envscaler.compiler.identifiers import upper_snake
 from envscaler.compiler.layout import Doc, Group, Prefixed, call, flat
 from envscaler.compiler.literals import literal, quoted
@@ -74,6 +74,7 @@ class CheckFunction:
     doc: str
     each: tuple[Stmt, ...]
     equal: str
+    mark: str
 
     @property
     def marks_all(self) -> bool:
@@ -210,7 +211,7 @@ class _Planner:
     def _constants(self) -> Iterator[Named]:
         for constant in self.spec.constants.values():
             note = f"{bound(constant.value, MONEY)} in minor units" if constant.type == MONEY else ""
-            yield Named(constant.name, literal(constant.value), note)
+            yield Named(self.naming.constant(constant.name), literal(constant.value), note)
 
     def _types(self) -> Iterator[Named]:
         """Shapes of named types and records, each after those it is made of."""
@@ -273,7 +274,14 @@ class _Planner:
             return None
         doc = f"What must hold of {'the' if state.single else 'each'} {state.record.name} that a call changed."
         equal = unchanged(module, state)
-        return CheckFunction(self.naming.functions["check", state.name], state_class, doc, tuple(statements), equal)
+        return CheckFunction(
+            self.naming.functions["check", state.name],
+            state_class,
+            doc,
+            tuple(statements),
+            equal,
+            method(self.spec, "mark"),
+        )
 
     # -- helpers, tools, setup
 

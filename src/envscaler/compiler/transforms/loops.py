@@ -70,7 +70,9 @@ def before_for(low: Lowering, node: cst.For) -> None:
         node, ()
     ):  # the body writes the state, or binds a part of it to another name
         chosen = isinstance(node.target, cst.Name) and low.is_role(node.iter, "method", "collection.values")
-        (low.choosing if chosen and _choice(node) is not None else low.editing).add(node)
+        choice = _choice(node)
+        chosen = chosen and choice is not None and not _writes(low, choice.test, written)
+        (low.choosing if chosen else low.editing).add(node)
 
 
 def _written_record(low: Lowering, iterable: cst.BaseExpression) -> str | None:
@@ -135,6 +137,12 @@ def _choice(loop: cst.For) -> cst.If | None:
     if len(body) == 1 and isinstance(body[0], cst.If) and body[0].orelse is None:
         return body[0]
     return None
+
+
+def _writes(low: Lowering, test: cst.BaseExpression, state: str) -> bool:
+    """Whether a condition writes the state, by a helper."""
+    helpers = (role.name for n in nodes.children(test) if (role := low.role(n)) is not None and role.kind == "helper")
+    return any(state in low.names.effects(name).edits for name in helpers)
 
 
 def _choosing(low: Lowering, original: cst.For, updated: cst.For) -> cst.For:
