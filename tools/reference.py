@@ -23,7 +23,8 @@ _COMMANDS = (
 )
 _LANGUAGE = (
     "A spec is a YAML file. Its structure is made of the forms below; logic stands in literal blocks (`do: |`, `holds: |`) "
-    "and is a part of Python. `envscaler schema --card` prints the same on a page.\n"
+    "and is a part of Python. What they mean is said in [how a spec behaves](semantics.md); `envscaler schema --card` prints "
+    "the forms on a page.\n"
 )
 
 
