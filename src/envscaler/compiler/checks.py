@@ -35,7 +35,7 @@ from envscaler.spec.types import (
     strip_null,
 )  # fmt: skip
 
-__all__ = ["Changes", "Check", "changes", "check_statements", "method", "unchanged"]
+__all__ = ["Changes", "Check", "changes", "check_statements", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +85,6 @@ def _inner_fields(of: Type) -> Iterator[str]:
         case Union(members=members):
             for member in members:
                 yield from _inner_fields(member)
-
-
-def method(spec: Spec, name: str) -> str:
-    """The beginning of a call of a method of the state, also where one of the spec's states has its name."""
-    return f"State.{name}(_state, " if name in spec.states else f"_state.{name}("
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +192,7 @@ def _field(module: Check, state: StateDef, field: Field) -> Iterator[Stmt]:
         return
     elif _inspected(field):
         key = "None" if state.single else "key"
-        code = f"{method(module.spec, 'require_valid')}{quoted(state.name)}, {key}, {quoted(field.name)}, new)"
+        code = f"_state._require_valid({quoted(state.name)}, {key}, {quoted(field.name)}, new)"
     else:
         return
     yield Stmt(_guarded(_changed(module, state, (field.name,)), code), line)
@@ -314,7 +309,7 @@ def _moves(module: Check, state: StateDef, rule: RuleDef) -> Iterator[Stmt]:
 
 def _removed(module: Check, state: StateDef) -> Iterator[Stmt]:
     if _referred(module.spec, state.name):
-        yield Stmt(f"{method(module.spec, 'require_unreferred')}{quoted(state.name)}, key)", state.span.line)
+        yield Stmt(f"_state._require_unreferred({quoted(state.name)}, key)", state.span.line)
     for rule in module.spec.rules.values():
         dependence = module.dependences.get(rule.name)
         if dependence is None:
@@ -358,17 +353,17 @@ def _mark(module: Check, rule: RuleDef, own: str, value: str) -> str:
     """Have the rule looked at again for the records whose ``own`` field (or key) is ``value``."""
     assert rule.each is not None
     if own == KEY:
-        return f"{method(module.spec, 'mark')}{quoted(rule.name)}, {value})"
+        return f"_state._mark({quoted(rule.name)}, {value})"
     key = module.spec.states[rule.each].key
     assert key is not None
-    mark = f"{method(module.spec, 'mark')}{quoted(rule.name)}, _r[{quoted(key.name)}])"
+    mark = f"_state._mark({quoted(rule.name)}, _r[{quoted(key.name)}])"
     return f"for _r in _state.{rule.each}.by(({quoted(own)},), {value}):\n    {mark}"
 
 
 def _mark_all(module: Check, rule: RuleDef) -> str:
     """Have the rule looked at again for all its records; `every` collects these so that each is gone through once."""
     if rule.each is None or module.spec.states[rule.each].single:
-        return f"{method(module.spec, 'mark')}{quoted(rule.name)}, None)"
+        return f"_state._mark({quoted(rule.name)}, None)"
     return f"every[{quoted(rule.name)}] = _state.{rule.each}"
 
 
@@ -406,7 +401,7 @@ def _marks(module: Check, state: StateDef, rule: RuleDef) -> Iterator[Stmt]:
 def _own_rule(module: Check, rule: RuleDef, dependence: Dependence) -> tuple[str, bool]:
     """The statement for a rule of the record itself, and whether it is cheaper than to find out if it is needed."""
     if not dependence.only_own:
-        return f"{method(module.spec, 'mark')}{quoted(rule.name)}, key)", False
+        return f"_state._mark({quoted(rule.name)}, key)", False
     text = quoted(render(rule.text.value, module.spec.constants).strip())
     failure = f'raise _Failure("rule", {text}, {quoted(rule.name)}, {rule.span.line})'
     function, expression = module.rules[rule.name]

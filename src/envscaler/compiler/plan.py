@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
-from envscaler.compiler.checks import Check, changes, check_statements, method, unchanged
+from envscaler.compiler.checks import Check, changes, check_statements, unchanged
 from envscaler.compiler.identifiers import upper_snake
 from envscaler.compiler.layout import Doc, Group, Prefixed, call, flat
 from envscaler.compiler.literals import literal, quoted
@@ -74,7 +74,6 @@ class CheckFunction:
     doc: str
     each: tuple[Stmt, ...]
     equal: str
-    mark: str
 
     @property
     def marks_all(self) -> bool:
@@ -274,14 +273,7 @@ class _Planner:
             return None
         doc = f"What must hold of {'the' if state.single else 'each'} {state.record.name} that a call changed."
         equal = unchanged(module, state)
-        return CheckFunction(
-            self.naming.functions["check", state.name],
-            state_class,
-            doc,
-            tuple(statements),
-            equal,
-            method(self.spec, "mark"),
-        )
+        return CheckFunction(self.naming.functions["check", state.name], state_class, doc, tuple(statements), equal)
 
     # -- helpers, tools, setup
 

@@ -142,7 +142,7 @@ def check_loans(_state: LibraryState, before: Any, current: Any) -> Any:
             raise _Failure("constraint", f"Loan {key}: member_id refers to {new['member_id']}, which does not exist in members.")
         if old is None and _state.copies.get(new["barcode"]) is None:
             raise _Failure("constraint", f"Loan {key}: barcode refers to {new['barcode']}, which does not exist in copies.")
-        _state.mark("loan_limit", new["member_id"])
+        _state._mark("loan_limit", new["member_id"])
     return same
 
 

@@ -213,7 +213,7 @@ def check_customers(_state: WorkshopState, before: Any, current: Any) -> Any:
             same = _rt.also(same, key)
             continue
         if new["address"] != old["address"]:
-            _state.require_valid("customers", key, "address", new)
+            _state._require_valid("customers", key, "address", new)
     return same
 
 
@@ -229,12 +229,12 @@ def check_jobs(_state: WorkshopState, before: Any, current: Any) -> Any:
         if old is None and _state.customers.get(new["customer_id"]) is None:
             raise _Failure("constraint", f"Job {key}: customer_id refers to {new['customer_id']}, which does not exist in customers.")
         if old is None or new["lines"] != old["lines"]:
-            _state.require_valid("jobs", key, "lines", new)
+            _state._require_valid("jobs", key, "lines", new)
         if not 0 <= new["total"] < 9007199254740992:
             raise _Failure("constraint", f"Job {key}: total must be at least 0.")
         if old is not None and new["state"] != old["state"] and new["state"] not in _MOVES_ONWARDS.get(old["state"], ()):
             raise _Failure("rule", "A job goes on, never back.", "onwards", 71)
-        _state.mark("few_open", None)
+        _state._mark("few_open", None)
         if not (it["state"] != "paid" or it["total"] > 0):
             raise _Failure("rule", "A paid job costs something.", "done_is_priced", 61)
     return same

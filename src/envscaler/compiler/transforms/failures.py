@@ -24,6 +24,11 @@ CASES = (
         params="{k: str}",
     ),
     Case(
+        'return (members.get(k) or fail("none")).name',
+        'return (lambda _v: _rt.fail("none") if _v is None else _v)(_state.members.get(k))["name"]',
+        params="{k: str}",
+    ),
+    Case(
         "if n == 1: fail('one')  # why",
         "if n == 1:  # why\n    raise _Failure(\"refused\", 'one')",
         params="{n: int}",
@@ -76,8 +81,8 @@ def leave_boolean(low: Lowering, original: cst.BooleanOperation, updated: cst.Bo
     if original in low.whole:
         return updated
     assert isinstance(updated.right, cst.Call)
-    thunk = cst.Lambda(cst.Parameters(), updated.right, colon=cst.Colon(whitespace_after=cst.SimpleWhitespace(" ")))
-    return nodes.call("_rt.or_else", updated.left, thunk)
+    failing = nodes.code(updated.right)
+    return nodes.call(nodes.expression(f"(lambda _v: {failing} if _v is None else _v)"), updated.left)
 
 
 def leave_fail(low: Lowering, original: cst.Call, updated: cst.Call) -> cst.BaseExpression:

@@ -31,8 +31,6 @@ CASES = (
 
 
 def leave_subscript(low: Lowering, original: cst.Subscript, updated: cst.Subscript) -> cst.BaseExpression:
-    if low.is_role(original, "at", "any"):
-        return nodes.call("_rt.at_any", updated.value, _index(updated))
     if not low.is_role(original, "at", "collection"):
         return updated
     if original in low.raw or low.written_view(original) is None:
