@@ -357,6 +357,8 @@ def test_a_reader_that_leaves_makes_no_noise() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_makes_no_noise(spec: Path) -> None:
     script = (
+        "import signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a background job ignores it
         "from envscaler import session\n"
         "from envscaler.cli import main\n"
         "import time\n"
