@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.cases.hostile.texts import LOGIC, YAML
 
 _PROBE = Path(__file__).parent / "hostile" / "probe.py"

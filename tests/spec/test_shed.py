@@ -10,7 +10,20 @@ import pytest
 from envscaler.spec.model import Spec
 from envscaler.spec.read import read_spec
 from envscaler.spec.types import (
-    DATE, DATETIME, INT, MISSING, MONEY, STR, Const, DictOf, Enum, Key, ListOf, Nullable, Struct, Union,
+    DATE,
+    DATETIME,
+    INT,
+    MISSING,
+    MONEY,
+    STR,
+    Const,
+    DictOf,
+    Enum,
+    Key,
+    ListOf,
+    Nullable,
+    Struct,
+    Union,
 )  # fmt: skip
 
 

@@ -111,8 +111,8 @@ class _Reader:
     def joined(self, a: _Piece, b: _Piece) -> _Piece:
         for position in a.last:
             if again := self.follow[position] & b.first:
-                raise self.fail(f"a repetition within a repetition: {self.part(self.origin[min(again)])} can go on in two ways, {_SLOW}",
-                                self.origin[min(again)])  # fmt: skip
+                at = self.origin[min(again)]
+                raise self.fail(f"a repetition within a repetition: {self.part(at)} can go on in two ways, {_SLOW}", at)
             self.follow[position] |= b.first
         return _Piece(
             a.empty and b.empty, a.first | b.first if a.empty else a.first, a.last | b.last if b.empty else b.last

@@ -17,6 +17,9 @@ PLACEHOLDER: Final = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """`{{` and `}}` are plain brackets; `{name}` is a placeholder; any other bracket stands for itself."""
 
 
+_UNCLOSED: Final = re.compile(r"(?<!\{)\{([A-Za-z_][A-Za-z0-9_]*)\b(?!\})")
+
+
 def constant_text(constant: Constant) -> str:
     """A constant as prose shows it: the JSON text of its value, texts without quotes."""
     return _text(constant.value, constant.type)
@@ -59,6 +62,12 @@ def check_prose(
 
 def _placeholders(text: Text, params: tuple[str, ...], constants: Mapping[str, Constant], report: Report) -> None:
     allowed = [*params, *constants]
+    for match in _UNCLOSED.finditer(text.value):
+        if match[1] in allowed:
+            title = f"{{{match[1]} is no placeholder, as its bracket is not closed after the name"
+            report.error(
+                "unknown-placeholder", text.span, title, "placeholders take no format", f"write {{{match[1]}}}"
+            )
     for match in PLACEHOLDER.finditer(text.value):
         name = match[1]
         if name is not None and name not in allowed:

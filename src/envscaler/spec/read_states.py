@@ -120,7 +120,7 @@ class StateReader:
             record = self.context.records.get(entries.text("record") or "")
             if record is None or record.collection != name:
                 record = Struct(f"record of {name}", {}, name, key.name if key else None, key.type if key else None)
-            record.fields.update(types.fields(entries, "fields", "field"))  # type: ignore[attr-defined]
+            record.fields.update(types.fields.read(entries, "fields", "field"))  # type: ignore[attr-defined]
             if key:
                 self._no_key_field(entries, key, record)
             if key or entries.flag("single"):

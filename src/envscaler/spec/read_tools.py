@@ -146,7 +146,7 @@ def _params(context: Context, types: TypeReader, entries: Entries, *, records: b
     for name, entry in mapping.entries.items() if mapping else ():
         if check_name(entry.key, "lower", "a parameter", context.report) and _free(context, entry.key, "a parameter"):
             param = _param(context, types, entry, f"parameter {name!r} of {entries.where}", names, records)
-            types.distinct(param.field, entry.key.span, outside)
+            types.fields.distinct(param.field, entry.key.span, outside)
             found.append(param)
     _bound_names(context, found, mapping)
     return tuple(found)
@@ -155,7 +155,7 @@ def _params(context: Context, types: TypeReader, entries: Entries, *, records: b
 def _param(
     context: Context, types: TypeReader, entry: y.Entry, where: str, names: tuple[str, ...], records: bool
 ) -> Param:
-    field, entries = types.field(entry, "param", where, records=records)
+    field, entries = types.fields.field(entry, "param", where, records=records)
     if entries is None:
         return Param(field, None, None)
     bound = entries.scalar("as", "a name")

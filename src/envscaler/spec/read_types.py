@@ -1,16 +1,14 @@
-"""Type expressions, fields and their attributes."""
+"""Type expressions."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, Final
 
-from envscaler.diagnostics import Span, one_of
+from envscaler.diagnostics import one_of
 from envscaler.spec import yamltree as y
 from envscaler.spec.entries import Context, Entries, describe
-from envscaler.spec.forms import ATTRIBUTES, SCALARS, TYPE_KEYS, form
-from envscaler.spec.names import check_name, check_outside
-from envscaler.spec.patterns import BadPattern, check_pattern
+from envscaler.spec.forms import ATTRIBUTES, SCALARS, TYPE_KEYS
+from envscaler.spec.read_fields import FieldReader
 from envscaler.spec.report import short
 from envscaler.spec.types import (
     ANY,
@@ -19,25 +17,20 @@ from envscaler.spec.types import (
     Const,
     DictOf,
     Enum,
-    Field,
     Key,
     ListOf,
-    Nullable,
     Partial,
     Scalar,
     Struct,
     Type,
     Union,
     nullable,
-    strip_null,
 )
-from envscaler.spec.values import BAD, Converter, Where, written
+from envscaler.spec.values import written
 
 __all__ = ["TypeReader"]
 
 _FORMS: Final = ("type", "ref", "list", "dict", "enum", "const", "union", "partial")
-_ORDERED: Final = ("int", "float", "number", "money", "date", "time", "datetime")
-_BOUNDS: Final = ("ge", "gt", "le", "lt")
 
 
 class TypeReader:
@@ -47,6 +40,7 @@ class TypeReader:
         self.context = context
         self.report = context.report
         self.declared = declared.entries if declared else {}
+        self.fields = FieldReader(context, self)
         self.too_deep = False  # said once: what such a chain is cut into is deep again
         self.open: list[str] = []  # names being read, to see a type within itself
 
@@ -78,7 +72,7 @@ class TypeReader:
         entries = Entries(self.context, entry.value, "type", where, entry.key.span)
         entries.prose("description")
         if not entries.has("fields"):
-            return self._form(entries, name)
+            return self.form(entries, name)
         for extra in entries.node.entries:
             if extra in TYPE_KEYS:
                 self.report.error(
@@ -88,7 +82,7 @@ class TypeReader:
                     "a type is a structure or another form",
                 )
         struct = Struct(name)
-        struct.fields.update(self.fields(entries, "fields", "field"))  # type: ignore[attr-defined]
+        struct.fields.update(self.fields.read(entries, "fields", "field"))  # type: ignore[attr-defined]
         return struct
 
     # -- expressions
@@ -97,7 +91,7 @@ class TypeReader:
         """The type that ``node`` says; ANY after a problem. ``records``: record types may be named."""
         if isinstance(node, y.Mapping):
             self._no_attributes(node, where)
-            return self._form(Entries(self.context, _only_types(node), "type", where, node.span), None, records=records)
+            return self.form(Entries(self.context, _only_types(node), "type", where, node.span), None, records=records)
         if isinstance(node, y.Sequence) or node.is_null:
             if not isinstance(node, y.Scalar):
                 self.report.error(
@@ -191,7 +185,7 @@ class TypeReader:
                 "unknown-type", node.span, f"{where}: there is no type {short(name)}", name, known, "types"
             )
 
-    def _form(self, entries: Entries, name: str | None, *, records: bool = False) -> Type:
+    def form(self, entries: Entries, name: str | None, *, records: bool = False) -> Type:
         """A mapping form; ``name`` when it is declared under `types`."""
         present = [k for k in _FORMS if entries.has(k)]
         if len(present) != 1:
@@ -371,161 +365,6 @@ class TypeReader:
         if of is not ANY:
             self.report.error("bad-type", node.span, f"{entries.where}: partial takes a type with fields, not {of}")
         return ANY
-
-    # -- fields
-
-    def fields(self, entries: Entries, key: str, kind: str) -> dict[str, Field]:
-        """The fields under ``key`` by name, those that could be read."""
-        found: dict[str, Field] = {}
-        outside: dict[str, Span] = {}
-        mapping = entries.mapping(key)
-        for name, entry in mapping.entries.items() if mapping else ():
-            if not check_name(entry.key, "lower", form(kind).what, self.report, reserved=False):
-                continue
-            found[name], _ = self.field(entry, kind, f"{kind} {name!r} of {entries.where}")
-            self.distinct(found[name], entry.key.span, outside)
-        return found
-
-    def distinct(self, declared: Field, span: Span, outside: dict[str, Span]) -> None:
-        """Report a second field of the same outside name."""
-        if declared.json in outside:
-            self.report.error(
-                "duplicate-key",
-                span,
-                f"{declared.json!r} is the outside name of another one, too",
-                related=((outside[declared.json], "the first is here"),),
-            )
-        outside.setdefault(declared.json, span)
-
-    def field(self, entry: y.Entry, kind: str, where: str, *, records: bool = False) -> tuple[Field, Entries | None]:
-        """One field or parameter, with its entries when it was written as a mapping."""
-        name, node = entry.key.text, entry.value
-        if not isinstance(node, y.Mapping):
-            if isinstance(node, y.Scalar) and node.is_null:
-                self.report.error("null-value", entry.key.span, f"{where} has no value", "expected its type")
-            return _plain_field(name, self.expression(node, where, records=records), entry.key.span), None
-        entries = Entries(self.context, node, kind, where, entry.key.span)
-        of = self._form(entries, None, records=records)
-        return self._attributes(entries, name, of, kind), entries
-
-    def _attributes(self, entries: Entries, name: str, of: Type, kind: str) -> Field:
-        outside = entries.scalar("json", "the outside name")
-        if outside is not None and not check_outside(outside, entries.form.what, self.report, strict=kind == "param"):
-            outside = None
-        bounds: dict[str, Any] = {k: self._bound(entries, k, of) for k in _BOUNDS if entries.has(k)}
-        lengths: dict[str, Any] = {
-            k: self._length(entries, k, of) for k in ("min_length", "max_length") if entries.has(k)
-        }
-        declared = Field(
-            name=name,
-            type=of,
-            json=outside.text if outside else name,
-            span=entries.span,
-            description=entries.prose_text("description"),
-            absent=kind == "field" and entries.flag("absent"),
-            unique=kind == "field" and entries.flag("unique"),
-            incidental=kind == "field" and entries.flag("incidental"),
-            like=entries.choice("like"),
-            pattern=self._pattern(entries, of),
-            **bounds,
-            **lengths,
-        )
-        self._consistent(entries, declared)
-        return self._with_default(entries, declared)
-
-    def _with_default(self, entries: Entries, declared: Field) -> Field:
-        entry = entries.get("default")
-        if entry is None:
-            return _implied(declared)
-        if declared.absent:
-            self.report.error(
-                "conflicting-keys",
-                entry.key.span,
-                f"{entries.where} has both 'absent' and 'default'",
-                "a field with a default is never absent",
-            )
-        value = Converter(self.context, "internal").field(entry.value, declared, Where(f"default of {declared.name}"))
-        return declared if value is BAD else _replaced(declared, value)
-
-    def _bound(self, entries: Entries, name: str, of: Type) -> Any:
-        entry = entries.get(name)
-        kind = strip_null(of)
-        if entry is None or of is ANY:
-            return None
-        if not isinstance(kind, Scalar) or kind.name not in _ORDERED:
-            self._no_use(entries, name, f"a bound goes with {one_of(_ORDERED)}, not with {kind}")
-            return None
-        value = Converter(self.context, "internal").value(entry.value, kind, Where(f"{name} of {entries.where}"))
-        return None if value is BAD else value
-
-    def _length(self, entries: Entries, name: str, of: Type) -> int | None:
-        kind = strip_null(of)
-        if of is not ANY and kind != STR and not isinstance(kind, (ListOf, DictOf)):
-            self._no_use(entries, name, f"a length goes with str, lists and dicts, not with {kind}")
-            return None
-        length = entries.integer(name)
-        if length is not None and length < 0:
-            self.report.error("bad-bounds", entries.key_span(name), f"{entries.where}: {name} is negative")
-            return None
-        return length
-
-    def _pattern(self, entries: Entries, of: Type) -> str | None:
-        scalar = entries.scalar("pattern", "a regular expression")
-        if scalar is None:
-            return None
-        if of is not ANY and strip_null(of) != STR:
-            self._no_use(entries, "pattern", f"a pattern goes with str, not with {strip_null(of)}")
-            return None
-        try:
-            return check_pattern(scalar.text)
-        except BadPattern as bad:
-            code = "slow-pattern" if "quadratic" in str(bad) else "bad-pattern"
-            self.report.error(
-                code,
-                scalar.span,
-                f"{entries.where}: the pattern cannot be used, at its character {bad.offset + 1}: {bad}",
-                "patterns are the regular expressions that match in linear time: each next character decides how to go on",
-            )
-            return None
-
-    def _no_use(self, entries: Entries, name: str, why: str) -> None:
-        self.report.error(
-            "misplaced-attribute", entries.key_span(name), f"{entries.where}: {name!r} has no meaning here", why
-        )
-
-    def _consistent(self, entries: Entries, declared: Field) -> None:
-        low = max((b for b in (declared.ge, declared.gt) if b is not None), default=None)
-        high = min((b for b in (declared.le, declared.lt) if b is not None), default=None)
-        pairs = [
-            (low, high, next((k for k in ("le", "lt") if entries.has(k)), "")),
-            (declared.min_length, declared.max_length, "max_length"),
-        ]
-        for least, most, key in pairs:
-            if least is not None and most is not None and least > most:  # type: ignore[operator]
-                self.report.error(
-                    "bad-bounds",
-                    entries.key_span(key),
-                    f"{entries.where}: the bounds leave no value: more than the greatest is the least",
-                )
-        if declared.unique and isinstance(declared.type, (ListOf, DictOf)):
-            self._no_use(entries, "unique", "values of lists and dicts are not compared")
-
-
-def _plain_field(name: str, of: Type, span: Span) -> Field:
-    return _implied(Field(name=name, type=of, json=name, span=span))
-
-
-def _implied(declared: Field) -> Field:
-    """What a field is without a given value: null when nullable, itself when a constant; else it must be given."""
-    if declared.absent:
-        return declared
-    if isinstance(declared.type, Nullable):
-        return _replaced(declared, None)
-    return _replaced(declared, declared.type.value) if isinstance(declared.type, Const) else declared
-
-
-def _replaced(declared: Field, default: Any) -> Field:
-    return dataclasses.replace(declared, default=default)
 
 
 def _only_types(node: y.Mapping) -> y.Mapping:
