@@ -55,8 +55,11 @@ def check(specs: Specs, as_json: Json = False, github: Github = False) -> int:
             echo("")
         for path in report.skipped:
             echo(f"{path}: no spec (no line begins with `envscaler:`), skipped")
-        checked = _count(len(report.sources), "spec")
-        echo(f"{checked} checked: {_count(report.errors, 'error')}, {_count(report.warnings, 'warning')}")
+        counts = [_count(report.errors, "error"), _count(report.warnings, "warning")]
+        notes = len(report.diagnostics) - report.errors - report.warnings
+        if notes:
+            counts.append(_count(notes, "note"))
+        echo(f"{_count(len(report.sources), 'spec')} checked: {', '.join(counts)}")
     return exits.SPEC if report.errors else exits.OK
 
 
