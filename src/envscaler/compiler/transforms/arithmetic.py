@@ -32,6 +32,11 @@ CASES = (
     Case("return (today - day) // days(1)", "return (_rt.date_diff(_state._today, day)) // _rt.days(1)", params="{day: date}"),
     Case("x = a + 'y'\nreturn x", "x = _rt.text(a + 'y')\nreturn x", params="{a: str}"),
     Case(
+        "desk.notes = xs if xs != [] else ['a']",
+        "_state.desk.edit()[\"notes\"] = _rt.copy(xs if xs != [] else ['a'])",
+        params="{xs: {list: str}}",
+    ),
+    Case(
         "n = 0\nfor x in xs:\n    n += x\nreturn n",
         "n = 0\nfor x in _rt.loop(_state, xs):\n    n = _rt.integer(n + x)\nreturn n",
         params="{xs: {list: int}}",
@@ -113,8 +118,7 @@ def _terms(node: cst.BaseExpression) -> int:
 def guarded(low: Lowering, original: cst.BaseExpression, updated: cst.BaseExpression) -> cst.BaseExpression:
     """The value for a place that keeps it, bounded if it may have grown."""
     of = strip_null(low.type(original))
-    if isinstance(original, cst.IfExp):
-        assert isinstance(updated, cst.IfExp)
+    if isinstance(original, cst.IfExp) and isinstance(updated, cst.IfExp):
         body, orelse = guarded(low, original.body, updated.body), guarded(low, original.orelse, updated.orelse)
         return updated.with_changes(body=body, orelse=orelse)
     function = growth(plain(of), low.loops > 0) if _grows(low, original, of) else ""
@@ -146,6 +150,8 @@ def _grows(low: Lowering, node: cst.BaseExpression, of: Type) -> bool:
             )
         case cst.ConcatenatedString():
             return True
+        case cst.Call():
+            return of in (FLOAT, NUMBER) and low.is_role(node, "call", "sum")
     return False
 
 

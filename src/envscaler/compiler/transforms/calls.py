@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from envscaler.compiler.transforms import conversions, failures, lookups, nodes, texts
+from envscaler.compiler.transforms import arithmetic, conversions, failures, lookups, nodes, texts
 from envscaler.compiler.transforms.base import Case, Lowering, is_record
 from envscaler.spec.language import BUILTINS, METHODS
 from envscaler.spec.logic.relations import container
@@ -228,6 +228,7 @@ def _method(low: Lowering, original: cst.Call, updated: cst.Call, name: str) -> 
         return nodes.call("_rt.copy", value)
     if method in ("append", "insert", "extend", "update"):
         last = lookups.stored(low, original.args[-1].value, args[-1])
+        last = arithmetic.guarded(low, original.args[-1].value, last)
         if method == "extend":
             return nodes.call("_rt.extend", value, last)
         return updated.with_changes(args=[*updated.args[:-1], updated.args[-1].with_changes(value=last)])

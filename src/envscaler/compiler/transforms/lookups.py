@@ -6,7 +6,7 @@ import libcst as cst
 
 from envscaler.compiler.layout import flat
 from envscaler.compiler.literals import literal
-from envscaler.compiler.transforms import nodes
+from envscaler.compiler.transforms import arithmetic, nodes
 from envscaler.compiler.transforms.base import Case, Lowering, is_record
 from envscaler.spec.types import MISSING, Const
 
@@ -17,6 +17,11 @@ CASES = (
         params="{k: {ref: members}}",
     ),
     Case("m = members[k]\nreturn m.name", 'm = _state.members[k]\nreturn m["name"]', params="{k: {ref: members}}"),
+    Case(
+        'copies.add(title=a + b, state="lost")',
+        '_state.copies.add({"barcode": None, "title": _rt.text(a + b), "state": "lost"})',
+        params="{a: str, b: str}",
+    ),
     Case("del copies[k]", "_state.copies.remove(k)", params="{k: {ref: copies}}"),
     Case(
         'c = copies.add(title="Emma", state="on_shelf")\nreturn c.barcode',
@@ -77,7 +82,7 @@ def stored_arguments(low: Lowering, original: cst.Call, updated: cst.Call) -> di
     found = {}
     for before, after in zip(original.args, updated.args, strict=True):
         assert before.keyword is not None
-        found[before.keyword.value] = stored(low, before.value, after.value)
+        found[before.keyword.value] = arithmetic.guarded(low, before.value, stored(low, before.value, after.value))
     return found
 
 

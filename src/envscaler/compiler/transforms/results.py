@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from envscaler.compiler.transforms import nodes
+from envscaler.compiler.transforms import arithmetic, nodes
 from envscaler.compiler.transforms.base import Case, Lowering
-from envscaler.spec.logic.relations import container
-from envscaler.spec.types import ANY, IterOf, StateOf, TupleOf, Type
+from envscaler.spec.logic.relations import container, plain
+from envscaler.spec.types import ANY, FLOAT, NUMBER, IterOf, StateOf, TupleOf, Type
 
 CASES = (
     Case(
@@ -15,6 +15,7 @@ CASES = (
         "return {'id': member_id, 'due': member[\"balance\"] / 100}",
         params="{member_id: {ref: members, as: member}}",
     ),
+    Case("return {'half': x / 2}", "return {'half': _rt.finite(x / 2)}", params="{x: float}"),
     Case("return member", "return out_member(member)", params="{member_id: {ref: members, as: member}}"),
     Case(
         "return [m.balance for m in members.values()]",
@@ -56,6 +57,8 @@ def as_json(low: Lowering, original: cst.BaseExpression, updated: cst.BaseExpres
         return updated
     if note is not None and container(of) and low.fresh(original) and _plain(low, original):
         return updated
+    if plain(of) in (FLOAT, NUMBER):
+        updated = arithmetic.guarded(low, original, updated)
     return in_json(low, of, updated)
 
 
