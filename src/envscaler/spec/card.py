@@ -15,14 +15,21 @@ _PITFALLS = (
     "Conditions are bool: write `x is not None`, `len(xs) > 0`, `text != \"\"`.",
     "`c.get(key)` may be None: `x = c.get(key) or fail(\"…\")`; `c[key]` fails the call when the key is missing.",
     "Going through a collection gives keys; records are in `.values()`, both in `.items()`.",
-    "A local bound to a record is a view: writing to it changes the state. Lists of records, results of helpers and"
-    " parameters are copies: write through `c[key]`.",
+    "A local bound to a record is a view: writing to it changes the state.",
+    "Lists of records, results of helpers and parameters are copies: write through `c[key]`.",
     "Do not add to or remove from what is being gone through: go through `list(c)`.",
     "Records are compared by key, never with `==`.",
     "Money adds to money; a number becomes money by `money(x)`; money times a number is money, half a cent up.",
     "Dates move by `days(n)`; the difference of two dates is a duration: `(a - b) // days(1)`.",
     "A failed call changes nothing; the first failing require decides the message.",
     "Read tools write nothing. No recursion, no while, no import, no try, no names with a leading underscore.",
+)
+
+_TYPES = "`T?`, `{ref: c}`, `{list: T}`, `{dict: T}`, `{enum: […]}`, `{const: v}`, `{union: […], tag: f}`, `{partial: T}`"
+_EXPRESSIONS = (
+    "literals, names, `x.field`, `c[key]`, `xs[i]`, `xs[a:b]`, f-strings, `a if c else b`",
+    "comparison, `in`, `and or not` on bools, `+ - * / // % **`",
+    "list and dict comprehensions, generator arguments; `lambda` only as a sort key",
 )
 
 
@@ -32,9 +39,7 @@ def card() -> str:
         "# The spec language on one page",
         _forms(),
         "## Statements\n" + "\n".join(f"- `{form}` {what}" for form, what in STATEMENTS),
-        "## Expressions\n"
-        "- literals, names, `x.field`, `c[key]`, `xs[i]`, `xs[a:b]`, comparison, `and or not` on bools, `in`, `+ - * / // % **`,"
-        " `a if c else b`, list and dict comprehensions, generator arguments, f-strings; `lambda` only as a sort key",
+        "## Expressions\n" + "\n".join(f"- {e}" for e in _EXPRESSIONS),
         "## Built-ins\n" + _rows(BUILTINS.values()),
         "## Methods\n" + _methods(),
         "## Pitfalls\n" + "\n".join(f"- {p}" for p in _PITFALLS),
@@ -43,10 +48,9 @@ def card() -> str:
 
 
 def _forms() -> str:
-    lines = [f"- **{f.what}**: " + ", ".join(_key(k) for k in f.keys) for f in FORMS.values()]
+    forms = [f"- **{f.what}**: " + ", ".join(_key(k) for k in f.keys) for f in FORMS.values()]
     types = ", ".join(f"`{name}`" for name in SCALARS)
-    return "\n".join(["## Forms", *lines, f"- **types**: {types}, `T?`, `{{ref: c}}`, `{{list: T}}`, `{{dict: T}}`, `{{enum: […]}}`,"
-                      " `{const: v}`, `{union: […], tag: f}`, `{partial: T}`, a declared name"])  # fmt: skip
+    return "\n".join(["## Forms", *forms, f"- **types**: {types}, {_TYPES}, a declared name"])
 
 
 def _key(key: FormKey) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from envscaler.diagnostics import Span
@@ -187,6 +187,7 @@ class Spec:
     policy: Literal["strict", "lenient"]  # how arguments are coerced: `arguments: strict | lenient`, default lenient
     initial_state: Mapping[str, Any]  # JSON form, validated for shape, keys and types
     hash: str
+    type_spans: Mapping[str, Span] = field(default_factory=dict)
     unknown_tool: Text | None = None  # message for a call of no tool; `{name}` stands for what was called
 
     @property

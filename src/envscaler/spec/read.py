@@ -95,6 +95,7 @@ class _Reader:
             **head,
             constants=constants,
             types=context.types,
+            type_spans=types.spans,
             states=states,
             rules=rules,
             helpers=helpers,

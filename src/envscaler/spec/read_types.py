@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from envscaler.diagnostics import one_of
+from envscaler.diagnostics import Span, one_of
 from envscaler.spec import yamltree as y
 from envscaler.spec.entries import Context, Entries, describe
 from envscaler.spec.forms import ATTRIBUTES, SCALARS, TYPE_KEYS
@@ -48,6 +48,11 @@ class TypeReader:
         """Read every declared type."""
         for name in self.declared:
             self.named(name)
+
+    @property
+    def spans(self) -> dict[str, Span]:
+        """Where each type is declared."""
+        return {name: entry.key.span for name, entry in self.declared.items()}
 
     def named(self, name: str) -> Type | None:
         """The declared type of that name, or None when there is none."""

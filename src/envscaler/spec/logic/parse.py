@@ -69,7 +69,11 @@ def parse_block(block: Block, *, expression: bool = False) -> tuple[Parsed | Non
         problems = _one_expression(block, tree)
     if problems:
         return None, problems
-    module = cst.parse_module(block.source)
+    try:
+        module = cst.parse_module(block.source)
+    except cst.ParserSyntaxError as error:  # the few things that Python's own parser takes and this one does not
+        where = _span(block, error.raw_line, error.raw_column, error.raw_line, error.raw_column + 1)
+        return None, [Diagnostic("logic-syntax", where, f"not valid: {error.message}")]
     return Parsed(block, module, _statement_lines(tree, module)), []
 
 

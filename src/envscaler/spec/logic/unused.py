@@ -85,12 +85,7 @@ def _types(world: World) -> None:
         _reach(of, reached)
     for name, of in spec.types.items():
         if ("type", name) not in world.used and id(of) not in reached:
-            world.report.warning("unused", _type_span(of, spec), f"the type {name} is never used", help="remove it")
-
-
-def _type_span(of: Type, spec: Spec):  # type: ignore[no-untyped-def]
-    fields = list(of.fields.values()) if isinstance(of, Struct) else []
-    return fields[0].span if fields else next(iter(spec.tools.values())).span
+            world.report.warning("unused", spec.type_spans[name], f"the type {name} is never used", help="remove it")
 
 
 def _declared_places(spec: Spec) -> Iterator[Type]:
