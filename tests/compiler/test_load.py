@@ -13,6 +13,7 @@ import pytest
 
 from envscaler.compiler import CompiledModule, compile_spec, load_class
 from envscaler.errors import SpecError, ToolCallError
+from envscaler.resources import folder
 from envscaler.spec.check import check_text
 
 SPEC = """\
@@ -127,6 +128,16 @@ def test_changed_text_is_loaded_anew() -> None:
     moved = load_class(compiled(text=SPEC.replace("tools:", "# a comment\ntools:", 1)))
     assert moved is not first
     assert moved.spec_hash == first.spec_hash
+
+
+def test_own_templates_stand_before_the_shipped_ones(tmp_path: Path) -> None:
+    (tmp_path / "module").mkdir()
+    shipped = (folder("templates") / "module" / "head.py.j2").read_text(encoding="utf-8")
+    (tmp_path / "module" / "head.py.j2").write_text(shipped.replace("# ruff", "# ours\n# ruff"), encoding="utf-8")
+    checked = check_text("specs/faulty.yaml", SPEC)
+    own = compile_spec(checked, templates=[str(tmp_path)])
+    assert "# ours" in own.text
+    assert min(own.lines) == min(compile_spec(checked).lines) + 1
 
 
 def test_a_spec_with_errors_is_not_compiled() -> None:

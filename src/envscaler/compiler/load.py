@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
@@ -37,13 +37,16 @@ class CompiledModule:
         return self.text
 
 
-def compile_spec(checked: Checked) -> CompiledModule:
-    """The module of a checked spec. Raises SpecError when the check found errors."""
+def compile_spec(checked: Checked, *, templates: Sequence[str] = ()) -> CompiledModule:
+    """The module of a checked spec. Raises SpecError when the check found errors.
+
+    ``templates``: folders whose templates stand before the shipped ones of the same name.
+    """
     spec = checked.spec
     if spec is None or not checked.ok:
         raise SpecError(checked.diagnostics)
     plan = make_plan(checked)
-    text, lines = render_module(plan)
+    text, lines = render_module(plan, templates)
     return CompiledModule(text, spec.name, plan.class_name, checked.path, spec.hash, lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from envscaler.compiler import templates
 from envscaler.compiler.literals import quoted
@@ -30,12 +31,12 @@ _IMPORTS = (
 )
 
 
-def render_module(plan: ModulePlan) -> tuple[str, dict[int, int]]:
-    """The module's text, and for its lines the lines of the spec."""
-    body = templates.render("module/body.py.j2", plan=plan)
+def render_module(plan: ModulePlan, folders: Sequence[str] = ()) -> tuple[str, dict[int, int]]:
+    """The module's text, and for its lines the lines of the spec. ``folders``: of templates, before the shipped ones."""
+    body = templates.render("module/body.py.j2", folders, plan=plan)
     tree = ast.parse(body)
     imports = _imports({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)})
-    head = templates.render("module/head.py.j2", plan=plan, imports=imports)
+    head = templates.render("module/head.py.j2", folders, plan=plan, imports=imports)
     offset = head.count("\n")
     lines = {generated + offset: line for generated, line in line_map(plan, tree).items()}
     text = head + body.rstrip("\n") + "\n" + _source_attribute(plan.spec_file, lines)
