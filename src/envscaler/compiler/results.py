@@ -57,11 +57,7 @@ def _struct(naming: Naming, name: str, doc: str, of: Struct, *, partial: bool) -
     always: list[Doc] = []
     sometimes: list[tuple[str, str]] = []
     key = naming.spec.states[of.collection].key if of.collection is not None and not partial else None
-    if (
-        key is not None
-        and of.collection is not None
-        and (key.in_record or naming.spec.states[of.collection].form == "list")
-    ):
+    if key is not None and key.in_results:
         always.append(Prefixed(f"{quoted(key.json)}: ", f"r[{quoted(key.name)}]"))
     for field in of.fields.values():
         value = naming.out(field.type, f"r[{quoted(field.name)}]")

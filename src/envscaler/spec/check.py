@@ -85,7 +85,9 @@ class _SpecCheck:
         way = " → ".join([*cycle, cycle[0]])
         fix = "a tree is gone through with walk(…)"
         for name in cycle[:1]:
-            self.report.error("recursive-helper", self.spec.helpers[name].span, f"helpers do not call themselves: {way}", help=fix)
+            self.report.error(
+                "recursive-helper", self.spec.helpers[name].span, f"helpers do not call themselves: {way}", help=fix
+            )
 
     def _helper(self, definition: HelperDef, parsed: Parsed) -> None:
         block = Block(self.world, parsed, "helper", f"{definition.kind} {definition.name}")
@@ -96,7 +98,9 @@ class _SpecCheck:
             self.setup[definition.name] = body
         else:
             self.helpers[definition.name] = body
-            self.world.helpers[definition.name] = HelperInfo(definition.name, definition.params, body.returns, body.effects)
+            self.world.helpers[definition.name] = HelperInfo(
+                definition.name, definition.params, body.returns, body.effects
+            )
 
     def _after_each(self) -> None:
         for name in self.spec.after_each:
@@ -105,9 +109,12 @@ class _SpecCheck:
             if helper is None:
                 near = nearest(name.value, self.spec.helpers)
                 self.report.error("unknown-function", name.span, f"there is no helper '{name.value}'",
-                                  f"helpers: {one_of(self.spec.helpers)}", f"did you mean '{near}'?" if near else "")  # fmt: skip
+                                  f"helpers: {one_of(self.spec.helpers)}",
+                                  f"did you mean '{near}'?" if near else "")  # fmt: skip
             elif helper.params:
-                self.report.error("wrong-arguments", name.span, f"'{name.value}' has parameters; a helper of after_each has none")
+                self.report.error(
+                    "wrong-arguments", name.span, f"'{name.value}' has parameters; a helper of after_each has none"
+                )
 
     # -- tools and rules
 
@@ -120,7 +127,11 @@ class _SpecCheck:
         self._params(block, tool.params)
         check_statements(block, parsed.module.body, tool.returns)
         body = self._body(block, tool.do, tool.returns, tool.span, strict=False)
-        if tool.kind == "write" and not self.report.failed and not (body.effects.writes or body.effects.adds or body.effects.removes):
+        if (
+            tool.kind == "write"
+            and not self.report.failed
+            and not (body.effects.writes or body.effects.adds or body.effects.removes)
+        ):
             self.report.warning("writes-nothing", tool.span, f"'{tool.name}' is declared 'kind: write' and changes nothing",
                                 help="declare 'kind: read'")  # fmt: skip
         return body
@@ -157,7 +168,8 @@ class _SpecCheck:
             return
         each = rule.each is not None and not self.spec.states[rule.each].single
         cost = f"for every record of {rule.each}" if each else "as a whole"
-        block.say("global-rule", body.module.body[0], f"this is checked {cost} after each call that changes {', '.join(collections)}",
+        title = f"this is checked {cost} after each call that changes {', '.join(collections)}"
+        block.say("global-rule", body.module.body[0], title,
                   fix="compare a field with 'it': … for x in c.values() if x.field == it.key", severity="note")  # fmt: skip
 
     # -- shared
@@ -197,10 +209,19 @@ class _SpecCheck:
         given = [of for of, _ in block.returns]
         if any(of != NONE for of in given) and block.env.live:
             last = block.parsed.module.body[-1]
-            block.say("missing-return", last, "some ways through give a result, this one ends without", fix="end with return or fail(…)")
+            block.say(
+                "missing-return",
+                last,
+                "some ways through give a result, this one ends without",
+                fix="end with return or fail(…)",
+            )
         if declared is not None:
             if not given and block.env.live:
-                block.say("missing-return", block.parsed.module.body[-1], f"a {declared} is declared as the result; none is returned")
+                block.say(
+                    "missing-return",
+                    block.parsed.module.body[-1],
+                    f"a {declared} is declared as the result; none is returned",
+                )
             return declared
         joined: Type = NEVER
         for of, node in block.returns:
@@ -245,5 +266,3 @@ def _in_order(calls: Mapping[str, Sequence[str]], cyclic: object) -> Iterator[st
 
     for name in calls:
         yield from visit(name, [])
-
-

@@ -179,7 +179,8 @@ _FORMS = (
         FormKey("name", "name", "the name by which a record knows its key", required=True, of="lower"),
         FormKey("type", "choice", "str or int", choices=("str", "int"), default="str"),
         FormKey("make", "text", "how keys are made: M-{n:04d} counts, {hex:8} is seeded; else `add` is given the key"),
-        FormKey("in_record", "bool", "true: a record's JSON repeats its key", default="false"),
+        FormKey("in_record", "bool", "whether records repeat their key: true in the state and in results, false in neither",
+            default="in results only"),
         FormKey("json", "text", "the key's name in a record's JSON", default="its name"),
     )),
     Form("tree", "a tree", "A collection whose records have a parent.", (

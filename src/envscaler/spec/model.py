@@ -53,7 +53,8 @@ class KeyDef:
     type: Key
     json: str
     make: str | None
-    in_record: bool  # `in_record: true`: each record's JSON repeats its key under ``json``
+    in_record: bool  # `in_record: true`: each record's JSON in the state repeats its key under ``json``
+    in_results: bool  # records in results carry their key, unless `in_record: false` says that they never do
     span: Span
 
 

@@ -13,7 +13,7 @@ from envscaler.spec.model import KeyDef, StateDef, TreeDef
 from envscaler.spec.names import check_name, check_outside
 from envscaler.spec.read_types import TypeReader
 from envscaler.spec.report import short
-from envscaler.spec.types import INT, STR, Field, Key, Nullable, Struct
+from envscaler.spec.types import BOOL, INT, STR, Field, Key, Nullable, Struct
 
 __all__ = ["StateReader"]
 
@@ -89,7 +89,8 @@ class StateReader:
             Key(name, of),
             outside.text if outside else own.text,
             self._make(inner, of is INT),
-            inner.flag("in_record"),
+            bool(inner.typed("in_record", BOOL)),
+            inner.typed("in_record", BOOL) is not False,
             own.span,
         )
 

@@ -155,6 +155,11 @@ class Field:
     incidental: bool = False
     like: str | None = None
 
+    @property
+    def required(self) -> bool:
+        """Whether a value must be given: there is no default, it is not absent-able, null or constant."""
+        return self.default is MISSING and not self.absent and not isinstance(self.type, (Const, Nullable))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Struct(Type):

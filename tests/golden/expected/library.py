@@ -88,7 +88,7 @@ class LibraryState(State):
 
 def out_copy(r: dict[str, Any]) -> dict[str, Any]:
     """Copy as JSON."""
-    return {"title": r["title"], "state": r["state"]}
+    return {"barcode": r["barcode"], "title": r["title"], "state": r["state"]}
 
 
 # -- rules

@@ -56,7 +56,7 @@ def arguments_of(
     optional: Sequence[str] = (),
     keywords: Sequence[str] = (),
 ) -> dict[str, cst.BaseExpression] | None:
-    """Arguments by name; None (and a diagnostic) when they do not fit. ``optional`` are positional ones that may be left out."""
+    """Arguments by name; None (and a diagnostic) when they do not fit. ``optional`` are those that may be left out."""
     order = [*positional, *optional]
     found: dict[str, cst.BaseExpression] = {}
     for i, arg in enumerate(node.args):

@@ -8,7 +8,7 @@ from envscaler.spec.checked import Role
 from envscaler.spec.logic.block import Block, Value
 from envscaler.spec.logic.infer import infer
 from envscaler.spec.logic.storing import store
-from envscaler.spec.types import MISSING, Const, Field, Nullable, Struct
+from envscaler.spec.types import Field, Struct
 
 __all__ = ["check_fields", "construct", "not_while_iterating"]
 
@@ -52,7 +52,7 @@ def check_fields(
         given.add(label)
         of = fields[label].type
         store(b, arg.value, infer(b, arg.value, of), of, f"'{label}'")
-    missing = [f.name for f in struct.fields.values() if f.name not in given and _must_be_given(f)]
+    missing = [f.name for f in struct.fields.values() if f.name not in given and f.required]
     if key is not None and key_needed and key.name not in given:
         missing.insert(0, key.name)
     if missing:
@@ -62,7 +62,3 @@ def check_fields(
             f"{struct.name} also needs {', '.join(missing)}",
             detail=f"fields: {', '.join(fields)}",
         )
-
-
-def _must_be_given(field: Field) -> bool:
-    return field.default is MISSING and not field.absent and not isinstance(field.type, Const | Nullable)

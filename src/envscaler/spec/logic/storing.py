@@ -16,7 +16,6 @@ from envscaler.spec.types import (
     DATETIME,
     FLOAT,
     INT,
-    MISSING,
     MONEY,
     NONE,
     NUMBER,
@@ -66,8 +65,7 @@ def _store_object(b: Block, node: cst.BaseExpression, given: Obj, target: Struct
                 "unknown-field", node, f"{target.name} has no field '{name}'", name, list(target.fields), "fields"
             )
             return False
-    missing = [f.name for f in target.fields.values()
-               if f.name not in items and f.default is MISSING and not f.absent and not isinstance(f.type, Const | Nullable)]  # fmt: skip
+    missing = [f.name for f in target.fields.values() if f.name not in items and f.required]
     if missing:
         b.say("wrong-arguments", node, f"{target.name} also needs {', '.join(missing)}")
         return False
