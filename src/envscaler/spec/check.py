@@ -156,7 +156,7 @@ class _SpecCheck:
         condition(block, line.body[0].value)
         self.locals.append(block)
         body = self._checked(block, rule.holds, NONE)
-        if not block.failed:
+        if not self.report.failed:
             self._cost(rule, block, body)
         return body
 

@@ -102,8 +102,10 @@ def _no_function(b: Block, node: cst.Call, name: str) -> None:
 _PYTHON: Final = {
     "isinstance": "write is_type(x, T)", "type": "write is_type(x, T)", "print": "return the text", "input": "take a parameter",
     "open": "data stands in initial_state", "getattr": "write x.field", "setattr": "write x.field = …",
-    "hasattr": 'write "field" in x',    "set": "use a list or a dict", "tuple": "use a list", "dict": "write {}", "bool": "write a comparison",
-    "eval": "write arith(text)",    "map": "write [f(x) for x in xs]", "filter": "write [x for x in xs if …]", "next": "write first(xs)",
+    "hasattr": 'write "field" in x',
+    "set": "use a list or a dict", "tuple": "use a list", "dict": "write {}", "bool": "write a comparison",
+    "eval": "write arith(text)",
+    "map": "write [f(x) for x in xs]", "filter": "write [x for x in xs if …]", "next": "write first(xs)",
     "datetime": "write instant(text)", "timedelta": "write days(n), hours(n) or minutes(n)", "Decimal": "write money(x)",
     "pow": "write a ** b", "divmod": "write a // b and a % b", "format": 'write f"{x:.2f}"', "exec": "", "repr": "write str(x)",
     "Exception": "write fail(message)", "ValueError": "write fail(message)", "uuid4": "give the collection a `make`",
