@@ -45,6 +45,8 @@ class Model:
         }
         self.quick: Runs = {t.name: t.by_dict or _by_name(t.bind()) for t in tools if t.actor == "agent"}
         self.quick_codes = frozenset(f.__code__ for f in self.quick.values())
+        shapes = [shape.record for shape in states] + [p.shape for t in (*tools, *setups) for p in t.params.values()]
+        self.loose = any(map(_loose, shapes))
         self.errors = errors
         self.unknown_tool = unknown_tool
         self.source, self.lines = source
@@ -73,6 +75,22 @@ def _referrers(plans: Mapping[str, Plan | SinglePlan]) -> dict[str, list[str]]:
         for target in _targets(plan.shape.record, set()):
             result.setdefault(target, []).append(name)
     return result
+
+
+def _loose(shape: s.Shape) -> bool:
+    """Whether a value of the shape can hold anything."""
+    match shape:
+        case s.Nullable() | s.Partial():
+            return _loose(shape.of)
+        case s.ListOf():
+            return _loose(shape.item)
+        case s.DictOf():
+            return _loose(shape.value)
+        case s.Struct():
+            return any(_loose(field.shape) for field in shape.fields)
+        case s.Union():
+            return any(map(_loose, shape.members))
+    return shape is s.ANY
 
 
 def _targets(shape: s.Shape, found: set[str]) -> list[str]:
