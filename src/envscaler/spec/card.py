@@ -12,8 +12,8 @@ __all__ = ["card"]
 
 _PITFALLS = (
     "Logic stands in literal blocks: `do: |` and `holds: |`.",
-    "Conditions are bool: write `x is not None`, `len(xs) > 0`, `text != \"\"`.",
-    "`c.get(key)` may be None: `x = c.get(key) or fail(\"…\")`; `c[key]` fails the call when the key is missing.",
+    'Conditions are bool: write `x is not None`, `len(xs) > 0`, `text != ""`.',
+    '`c.get(key)` may be None: `x = c.get(key) or fail("…")`; `c[key]` fails the call when the key is missing.',
     "Going through a collection gives keys; records are in `.values()`, both in `.items()`.",
     "A local bound to a record is a view: writing to it changes the state.",
     "Lists of records, results of helpers and parameters are copies: write through `c[key]`.",
@@ -25,7 +25,9 @@ _PITFALLS = (
     "Read tools write nothing. No recursion, no while, no import, no try, no names with a leading underscore.",
 )
 
-_TYPES = "`T?`, `{ref: c}`, `{list: T}`, `{dict: T}`, `{enum: […]}`, `{const: v}`, `{union: […], tag: f}`, `{partial: T}`"
+_TYPES = (
+    "`T?`, `{ref: c}`, `{list: T}`, `{dict: T}`, `{enum: […]}`, `{const: v}`, `{union: […], tag: f}`, `{partial: T}`"
+)
 _EXPRESSIONS = (
     "literals, names, `x.field`, `c[key]`, `xs[i]`, `xs[a:b]`, f-strings, `a if c else b`",
     "comparison, `in`, `and or not` on bools, `+ - * / // % **`",

@@ -22,7 +22,7 @@ class Code:
 
 
 _HEADER = {"envscaler": "1", "name": "snippet", "description": "A snippet."}
-_TOOL = "tools:\n  ping:\n    kind: read\n    description: Answer.\n    do: |\n      return \"pong\"\n"
+_TOOL = 'tools:\n  ping:\n    kind: read\n    description: Answer.\n    do: |\n      return "pong"\n'
 
 
 def complete(snippet: str) -> str:

@@ -30,9 +30,7 @@ states:
 def _tool(body: str, kind: str = "write", params: str = "{item_id: {ref: items, as: item}}", more: str = "") -> str:
     """A snippet: the small shop with one tool."""
     lines = "\n".join("      " + line for line in body.strip("\n").splitlines())
-    return (
-        f"{_SHOP}{more}tools:\n  act:\n    kind: {kind}\n    description: Do it.\n    params: {params}\n    do: |\n{lines}\n"
-    )
+    return f"{_SHOP}{more}tools:\n  act:\n    kind: {kind}\n    description: Do it.\n    params: {params}\n    do: |\n{lines}\n"
 
 
 def _code(name: str, title: str, why: str, bad: str, good: str, **places: str) -> Code:

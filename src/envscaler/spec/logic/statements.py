@@ -70,9 +70,7 @@ class _Statements:
             if not self.b.env.live:
                 self.b.unreached = True
                 if not told:
-                    self.b.say(
-                        "unreachable", _first(node), "this is never reached", fix="remove it", severity="warning"
-                    )
+                    self.b.say("unreachable", _first(node), "this is never reached", fix="remove it")
                 told = True
                 continue
             if isinstance(node, cst.SimpleStatementLine):
