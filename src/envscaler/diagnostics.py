@@ -8,7 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Diagnostic", "Severity", "Span", "nearest", "one_of", "printable", "render_github", "render_json", "render_text"]
+__all__ = [
+    "Diagnostic",
+    "Severity",
+    "Span",
+    "nearest",
+    "one_of",
+    "printable",
+    "render_github",
+    "render_json",
+    "render_text",
+]
 
 Severity = Literal["error", "warning", "note"]
 

@@ -60,7 +60,9 @@ def spec_text(body: str, *, kind: str = "write", params: str = "{item_id: {ref: 
         parts.append("rules:\n" + rules)
     if helpers:
         parts.append("helpers:\n" + helpers)
-    parts.append(f"tools:\n  act:\n    kind: {kind}\n    description: Act.\n    params: {params}\n    do: |\n{indented(body)}\n")
+    parts.append(
+        f"tools:\n  act:\n    kind: {kind}\n    description: Act.\n    params: {params}\n    do: |\n{indented(body)}\n"
+    )
     return "".join(parts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.logic.shop import codes
 
 FINE = {
@@ -66,7 +67,9 @@ def test_passes(name: str) -> None:
 
 
 def test_a_helper_reads_and_writes() -> None:
-    helpers = "  pay:\n    params: {who: {ref: people}, amount: money}\n    do: |\n      people[who].balance += amount\n" \
-              "  open_items:\n    params: {who: Person}\n    do: |\n      return [i for i in items.values() if i.owner == who.person_id]\n"  # fmt: skip
+    helpers = (
+        "  pay:\n    params: {who: {ref: people}, amount: money}\n    do: |\n      people[who].balance += amount\n"
+        "  open_items:\n    params: {who: Person}\n    do: |\n      return [i for i in items.values() if i.owner == who.person_id]\n"
+    )
     body = "pay(item.owner, item.price)\nmine = open_items(people[item.owner])\nreturn [i.title for i in mine]"
     assert codes(body, helpers=helpers) == []

@@ -17,13 +17,15 @@ HELPERS = """\
 
 
 def test_a_view_writes_its_state() -> None:
-    effects = body_of("other = first(i for i in items.values() if i.price > 1)\nother.title = people[other.owner].name").effects
+    effects = body_of(
+        "other = first(i for i in items.values() if i.price > 1)\nother.title = people[other.owner].name"
+    ).effects
     assert effects.writes == {("items", "title")}
     assert {("items", "price"), ("items", "owner"), ("people", "name")} <= effects.reads
 
 
 def test_a_part_writes_the_field_it_is_in() -> None:
-    effects = body_of("if item.box is not None:\n    item.box.width += 1\nitem.tags.append(\"x\")").effects
+    effects = body_of('if item.box is not None:\n    item.box.width += 1\nitem.tags.append("x")').effects
     assert effects.writes == {("items", "box"), ("items", "tags")}
 
 
@@ -39,7 +41,7 @@ def test_adding_and_removing() -> None:
 
 
 def test_helpers_pass_their_effects_on() -> None:
-    body = body_of("settle()\nitem.title = \"x\"", helpers=HELPERS)
+    body = body_of('settle()\nitem.title = "x"', helpers=HELPERS)
     assert body.own.writes == {("items", "title")}
     assert body.effects.writes == {("items", "title"), ("people", "balance")}
     assert body.effects.calls == {"settle", "pay"}
@@ -51,10 +53,15 @@ def test_random_draws() -> None:
 
 
 def test_loops_know_what_they_edit() -> None:
-    body = body_of("for i in items.values():\n    people[i.owner].balance += i.price\nfor p in people.values():\n    item.title = p.name")
+    body = body_of(
+        "for i in items.values():\n    people[i.owner].balance += i.price\nfor p in people.values():\n    item.title = p.name"
+    )
     assert sorted(map(sorted, body.loop_edits.values())) == [["items"], ["people"]]
 
 
 def test_results() -> None:
-    assert str(body_of('item.title = "x"\nreturn {"id": item_id, "left": item.price}').returns) == "{id: key of items, left: money}"
+    assert (
+        str(body_of('item.title = "x"\nreturn {"id": item_id, "left": item.price}').returns)
+        == "{id: key of items, left: money}"
+    )
     assert str(body_of('item.title = "x"').returns) == "null"

@@ -36,9 +36,15 @@ class Record(dict[str, Any]):
 class Collection(dict[str, Record]):
     """A collection; keys are made by a counter that never goes back."""
 
-    def __init__(self, key: str, make: str, defaults: Mapping[str, Any], records: Mapping[str, Mapping[str, Any]]) -> None:
-        super().__init__({k: Record({key: k, **copy.deepcopy(dict(defaults)), **_records(dict(r))}) for k, r in records.items()})
-        self.__dict__.update(key=key, make=make, defaults=defaults, top=max((int(k.split("-")[1]) for k in records), default=0))
+    def __init__(
+        self, key: str, make: str, defaults: Mapping[str, Any], records: Mapping[str, Mapping[str, Any]]
+    ) -> None:
+        super().__init__(
+            {k: Record({key: k, **copy.deepcopy(dict(defaults)), **_records(dict(r))}) for k, r in records.items()}
+        )
+        self.__dict__.update(
+            key=key, make=make, defaults=defaults, top=max((int(k.split("-")[1]) for k in records), default=0)
+        )
 
     def add(self, **fields: Any) -> Record:
         self.__dict__["top"] += 1
@@ -132,5 +138,5 @@ def run(world: World, body: str, names: Mapping[str, Any]) -> Any:
         **world.states, **world.helpers, "require": _require, "fail": _fail, "first": _first, "_copy": copy.deepcopy,
         "count": lambda xs: sum(1 for _ in xs),
     }  # fmt: skip
-    exec(compile(tree, "<block>", "exec"), scope)  # noqa: S102 - the test's own blocks
+    exec(compile(tree, "<block>", "exec"), scope)
     return scope["block"](**names)

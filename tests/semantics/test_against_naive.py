@@ -143,7 +143,9 @@ def bodies(draw: st.DrawFn) -> str:
         else:
             lines.append(line)
             known |= _names(line)[1]
-    lines.append(draw(st.sampled_from([s for s in RESULTS if _names(s.replace("return ", "x = "))[0] - {"x"} <= known])))
+    lines.append(
+        draw(st.sampled_from([s for s in RESULTS if _names(s.replace("return ", "x = "))[0] - {"x"} <= known]))
+    )
     return "\n".join(lines)
 
 
@@ -160,7 +162,11 @@ def start() -> dict[str, Any]:
 
 def world_of(state: dict[str, Any]) -> naive.World:
     defaults = {
-        "items": ("item_id", "I-{n}", {"size": 1, "tags": [], "box": naive.Record(width=1, marks=[]), "boxes": [], "friend": None}),
+        "items": (
+            "item_id",
+            "I-{n}",
+            {"size": 1, "tags": [], "box": naive.Record(width=1, marks=[]), "boxes": [], "friend": None},
+        ),
         "people": ("person_id", "P-{n}", {"total": 0, "favourites": []}),
     }
     states: dict[str, Any] = {name: naive.Collection(*defaults[name], state[name]) for name in defaults}
@@ -194,7 +200,11 @@ def naive_result(world: naive.World, body: str, names: dict[str, str]) -> tuple[
 @given(bodies(), st.sampled_from(["I-1", "I-2", "I-3"]), st.sampled_from(["I-1", "I-2", "I-3"]))
 def test_compiled_equals_naive(body: str, k: str, m: str) -> None:
     checked = check_text("shelf.yaml", spec_of(body))
-    event("run" if checked.ok else "refused: " + ", ".join(sorted({d.code for d in checked.diagnostics if d.severity == "error"})))
+    event(
+        "run"
+        if checked.ok
+        else "refused: " + ", ".join(sorted({d.code for d in checked.diagnostics if d.severity == "error"}))
+    )
     assume(checked.ok)
     note(body)
     env = load_class(compile_spec(checked)).new()

@@ -37,7 +37,11 @@ def failed(state: State, problem: BaseException, name: str, actor: str = "") -> 
     if isinstance(problem, Failure):
         code, message, cause = problem.code, problem.message, None
     elif isinstance(problem, TypeError) and model.loose:  # only an `any` value can be of the wrong type
-        code, message, cause = "arithmetic", f"A value is of another type than it should be: {str(problem)[:200]}.", None
+        code, message, cause = (
+            "arithmetic",
+            f"A value is of another type than it should be: {str(problem)[:200]}.",
+            None,
+        )
     else:
         code, message, cause = _words(problem)
     line = getattr(problem, "line", 0) or _line(model, problem.__traceback__) or (tool.line if tool is not None else 0)
