@@ -15,8 +15,11 @@ class Ledger:
     def __init__(self, state: dict[str, dict[str, dict[str, Any]]]) -> None:
         self.customers = state["customers"]
         self.accounts = state["accounts"]
+        self.postings = state["postings"]
+        self.now = "2031-05-12T10:30:00Z"
         self.today = "2031-05-12"
         self.counter = len(self.accounts)
+        self.booked = len(self.postings)
 
     def account_details(self, account_id: str) -> Result:
         account = self.accounts.get(account_id)
@@ -61,7 +64,10 @@ class Ledger:
         if account["status"] != "open":
             return {"success": False, "error": f"Account {account_id} is {account['status']}."}
         account["balance"] += amount
-        return {"success": True, "data": {"account_id": account_id, "balance": account["balance"]}}
+        self.booked += 1
+        posting_id = f"P-{self.booked:06d}"
+        self.postings[posting_id] = {"account_id": account_id, "amount": amount, "text": "Deposit", "booked": self.now}
+        return {"success": True, "data": {"posting_id": posting_id, "balance": account["balance"]}}
 
     def transfer(self, source_id: str, target_id: str, amount: float) -> Result:
         source = self.accounts.get(source_id)
@@ -81,6 +87,14 @@ class Ledger:
             return {"success": False, "error": f"Only {left} is available."}
         source["balance"] -= amount
         target["balance"] += amount
+        self.booked += 1
+        self.postings[f"P-{self.booked:06d}"] = {
+            "account_id": source_id, "amount": -amount, "text": f"To {target_id}", "booked": self.now,
+        }  # fmt: skip
+        self.booked += 1
+        self.postings[f"P-{self.booked:06d}"] = {
+            "account_id": target_id, "amount": amount, "text": f"From {source_id}", "booked": self.now,
+        }  # fmt: skip
         return {"success": True, "data": {"source_balance": source["balance"], "target_balance": target["balance"]}}
 
     def set_overdraft(self, account_id: str, limit: float) -> Result:

@@ -33,4 +33,5 @@ def accounts(number: int) -> dict[str, dict[str, dict[str, Any]]]:
             }
             for i in range(number)
         },
+        "postings": {},
     }
