@@ -21,7 +21,10 @@ __all__ = ["call", "done", "failed"]
 
 
 def done(state: State, value: Any) -> ToolResult:
-    """Commit what the call wrote; its result. Failures of the commit are raised, for `failed`."""
+    """Commit what the call wrote; its result. Failures of the commit are raised, for `failed`. A value that is a result
+    already comes from a tool that has kept what it wrote."""
+    if value.__class__ is Ok or value.__class__ is Changed:
+        return value  # type: ignore[no-any-return]
     result = Changed() if state._dirty and commit(state) else Ok()
     result.value = value
     return result
@@ -102,9 +105,9 @@ def not_bound(state: State, problem: BaseException) -> bool:
         return False
     trace = problem.__traceback__
     inner = None if trace is None else trace.tb_next
-    if inner is None:
-        return True
-    return inner.tb_next is None and inner.tb_frame.f_code in state._model.quick_codes
+    while inner is not None and inner.tb_frame.f_code in state._model.quick_codes:
+        inner = inner.tb_next
+    return inner is None
 
 
 # -- the long way round, for everything but plain keyword arguments to a known tool

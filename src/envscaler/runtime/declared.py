@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from envscaler.runtime.results import ToolResult
 from envscaler.runtime.shapes import Field
 
 __all__ = ["Rule", "Tool"]
@@ -16,7 +17,8 @@ class Tool:
     """A tool, or a setup function. ``run`` takes the state and the arguments by name and gives the JSON form of the
     result. ``errors`` is the declared JSON form of error results, None for the environment's. ``line`` is the spec's.
     ``by_dict(state, arguments)`` is a faster way to ``run`` for the plainest arguments: it raises TypeError or KeyError
-    itself when they are anything else, and then `call` takes the long way."""
+    itself when they are anything else, and then `call` takes the long way. ``quick`` is such a function that also
+    commits and gives the whole result. A ``run`` that has kept by itself what it wrote gives the whole result too."""
 
     name: str
     run: Callable[..., Any]
@@ -27,6 +29,7 @@ class Tool:
     errors: Any = None
     line: int = 0
     by_dict: Callable[[Any, Any], Any] | None = None
+    quick: Callable[[Any, Any], ToolResult] | None = None
 
     def bind(self) -> Callable[..., Any]:
         """``run`` taking the arguments by name, as they are named outside."""

@@ -14,9 +14,9 @@ from envscaler.runtime.diff import state_diff
 from envscaler.runtime.docs import document
 from envscaler.runtime.model import Model
 from envscaler.runtime.prepare import Base, prepare, state_json
-from envscaler.runtime.results import Changed, Ok, ToolResult
+from envscaler.runtime.results import ToolResult
 from envscaler.runtime.schemas import Catalogue, anthropic, mcp, openai, parameters
-from envscaler.runtime.state import State, commit
+from envscaler.runtime.state import State
 from envscaler.runtime.times import canonical_datetime, date_part
 from envscaler.runtime.view import StateView
 
@@ -212,10 +212,7 @@ class Environment:
         if actor is _AGENT:  # another text that equals it takes the long way
             state = self._state
             try:
-                value = self._runs[tool](state, arguments)
-                result = Changed() if state._dirty and commit(state) else Ok()
-                result.value = value
-                return result
+                return self._runs[tool](state, arguments)  # type: ignore[no-any-return]
             except BaseException as problem:
                 if not calls.not_bound(state, problem):
                     return calls.failed(state, problem, tool)

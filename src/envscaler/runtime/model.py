@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from envscaler.runtime import shapes as s
+from envscaler.runtime.calls import done
 from envscaler.runtime.declared import Rule, Tool
 from envscaler.runtime.plans import Plan, SinglePlan
+from envscaler.runtime.results import ToolResult
 
 __all__ = ["Model"]
 
@@ -43,8 +45,9 @@ class Model:
             "user": {t.name: t.bind() for t in tools if t.actor == "user"},
             "setup": {t.name: t.bind() for t in setups},
         }
-        self.quick: Runs = {t.name: t.by_dict or _by_name(t.bind()) for t in tools if t.actor == "agent"}
-        self.quick_codes = frozenset(f.__code__ for f in self.quick.values())
+        self.quick: Runs = {t.name: t.quick or _quick(t) for t in tools if t.actor == "agent"}
+        binders = (*self.quick.values(), *(t.by_dict for t in tools if t.by_dict is not None))
+        self.quick_codes = frozenset(f.__code__ for f in binders)
         shapes = [shape.record for shape in states] + [p.shape for t in (*tools, *setups) for p in t.params.values()]
         self.loose = any(map(_loose, shapes))
         self.errors = errors
@@ -58,11 +61,18 @@ class Model:
         return found if found is not None and (actor == "setup" or found.actor == actor) else None
 
 
-def _by_name(run: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    def quick(state: Any, arguments: Any) -> Any:
-        return run(state, **arguments)
+def _quick(tool: Tool) -> Callable[[Any, Any], ToolResult]:
+    """The quick way of a tool that brings none of its own."""
+    run, by_dict = tool.bind(), tool.by_dict
 
-    return quick
+    def by_name(state: Any, arguments: Any) -> ToolResult:
+        return done(state, run(state, **arguments))
+
+    def by_mapping(state: Any, arguments: Any) -> ToolResult:
+        assert by_dict is not None
+        return done(state, by_dict(state, arguments))
+
+    return by_name if by_dict is None else by_mapping
 
 
 def _plan(shape: s.StateShape, check: Any) -> Plan | SinglePlan:

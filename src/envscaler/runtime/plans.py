@@ -95,5 +95,6 @@ class Table:
         """The largest number in a key that `make` could have made; 0 when there is none."""
         if self._top is None:
             make = self.plan.make
-            self._top = 0 if make is None else max(map(make.number, self.records), default=0)
+            counts = make is not None and make.counts
+            self._top = max(map(make.number, self.records), default=0) if make is not None and counts else 0
         return self._top

@@ -71,8 +71,7 @@ class Collection:
         self.gone: set[Any] = set()
         self.before: dict[Any, Record | None] = {}
         self.saved: Saved | None = None
-        self.top: int | None = None
-        self.saved_top: int | None = None
+        self.top = self.saved_top = table.top()
         self.overlay: dict[tuple[str, ...], dict[Any, dict[Any, None]]] | None = None
         self.key_name = table.plan.key_name
         self.make_key = table.plan.make_key
@@ -191,11 +190,11 @@ class Collection:
             self.get = self.look
             self.saved_top, self.saved_added = self.top, self.added
         if key is None:
-            make, top = self.make_key, self.top
-            if make is None or top is None:
-                key = self._make()
+            make = self.make_key
+            if make is None:
+                key = self._drawn()
             else:
-                self.top = top = top + 1
+                self.top = top = self.top + 1
                 key = make(top)
             before[key] = None
         else:
@@ -211,20 +210,13 @@ class Collection:
         if self.get(key) is not None:
             raise Failure("constraint", f"{self.plan.noun} {show(key)} already exists")
         make = self.plan.make
-        if make is not None and make.counts and (number := make.number(key)) > self._top():
+        if make is not None and make.counts and (number := make.number(key)) > self.top:
             self.top = number
 
-    def _top(self) -> int:
-        return self.table.top() if self.top is None else self.top
-
-    def _make(self) -> Any:
+    def _drawn(self) -> Any:
         make = self.plan.make
         if make is None:
             raise Failure("internal", f"{self.plan.noun} needs a key")
-        if make.counts:
-            top = self.top
-            self.top = top = (self.table.top() if top is None else top) + 1
-            return make.key(top)
         for _ in range(1000):
             key = make.drawn(self.meter.draws.rng())
             if self.get(key) is None:
@@ -301,12 +293,16 @@ class Collection:
 
     def flush(self) -> None:
         """Bring the overlay up to what the call wrote."""
-        for fields, index in (self.overlay or {}).items():
-            for key in self.before:
-                record = self.own_get(key)
-                if record is not None:
-                    for value in self.plan.values(record, fields):
-                        index.setdefault(value, {})[key] = None
+        for key in self.before:
+            record = self.own_get(key)
+            if record is not None:
+                self.enlist(key, record)
+
+    def enlist(self, key: Any, record: Record) -> None:
+        """Have a version found by its values in the overlay; it may be put into ``own`` later."""
+        for fields, index in (self.overlay or _NONE).items():
+            for value in self.plan.values(record, fields):
+                index.setdefault(value, {})[key] = None
 
     def _ordered(self, keys: Iterable[Any]) -> list[Any]:
         places = self.table.positions()
@@ -434,11 +430,11 @@ class Collection:
             self.gone.clear()
             self.overlay = None
             self._aim()
-        self.top = None
+        self.top = self.table.top()
         self.added = 0
 
 
-_NONE: Final[dict[Any, None]] = {}
+_NONE: Final[dict[Any, Any]] = {}
 
 
 class Single:
