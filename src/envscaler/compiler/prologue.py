@@ -193,5 +193,5 @@ def type_text(of: Type) -> str:
 
 _TYPES = {
     "str": "str", "int": "int", "float": "float", "number": "float", "bool": "bool", "money": "float", "date": "str",
-    "time": "str", "datetime": "str", "zone": "str", "any": "Any", "duration": "int", "null": "None",
+    "time": "str", "datetime": "str", "zone": "str", "any": "Any", "duration": "int", "local datetime": "str", "null": "None",
 }  # fmt: skip

@@ -9,9 +9,41 @@ from typing import Any, Final, Literal
 from envscaler.diagnostics import Span
 
 __all__ = [
-    "ANY", "BOOL", "DATE", "DATETIME", "DURATION", "FLOAT", "INT", "MISSING", "MONEY", "NEVER", "NONE", "NUMBER", "STR",
-    "TIME", "ZONE", "Const", "DictOf", "Enum", "Field", "IterOf", "Key", "ListOf", "Nullable", "Obj", "Partial", "Scalar",
-    "ScalarName", "StateOf", "Struct", "TupleOf", "Type", "Union", "nullable", "strip_null",
+    "ANY",
+    "BOOL",
+    "DATE",
+    "DATETIME",
+    "DURATION",
+    "FLOAT",
+    "INT",
+    "LOCAL",
+    "MISSING",
+    "MONEY",
+    "NEVER",
+    "NONE",
+    "NUMBER",
+    "STR",
+    "TIME",
+    "ZONE",
+    "Const",
+    "DictOf",
+    "Enum",
+    "Field",
+    "IterOf",
+    "Key",
+    "ListOf",
+    "Nullable",
+    "Obj",
+    "Partial",
+    "Scalar",
+    "ScalarName",
+    "StateOf",
+    "Struct",
+    "TupleOf",
+    "Type",
+    "Union",
+    "nullable",
+    "strip_null",
 ]  # fmt: skip
 
 
@@ -26,7 +58,7 @@ MISSING: Final = _Missing()
 
 ScalarName = Literal[
     "str", "int", "float", "number", "bool", "money", "date", "time", "datetime", "zone", "any",
-    "duration", "none", "never",
+    "duration", "local datetime", "none", "never",
 ]  # fmt: skip
 
 
@@ -37,7 +69,7 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class Scalar(Type):
-    """A type without parts. `duration`, `none` and `never` are inferred only, never declared.
+    """A type without parts. `duration`, `local datetime` (of `at_zone`), `none` and `never` are inferred, never declared.
 
     Values at run time: money is an int of minor units; date, time, datetime and zone are canonical text; a duration
     is an int of seconds; `number` is int or float as given; `any` is any JSON value.
@@ -52,6 +84,7 @@ class Scalar(Type):
 STR, INT, FLOAT, NUMBER, BOOL = Scalar("str"), Scalar("int"), Scalar("float"), Scalar("number"), Scalar("bool")
 MONEY, DATE, TIME, DATETIME, ZONE = Scalar("money"), Scalar("date"), Scalar("time"), Scalar("datetime"), Scalar("zone")
 ANY, DURATION, NONE, NEVER = Scalar("any"), Scalar("duration"), Scalar("none"), Scalar("never")
+LOCAL = Scalar("local datetime")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from envscaler.spec.types import (
     DURATION,
     FLOAT,
     INT,
+    LOCAL,
     MONEY,
     NEVER,
     NONE,
@@ -431,7 +432,7 @@ _RULES: Final[dict[str, Callable[[Block, cst.Call, Builtin], Value]]] = {
     "all": _conditions, "sorted": _sorted, "reversed": _listed, "list": _listed, "zip": _zip, "range": _range,
     "enumerate": _enumerate, "first": _first, "count": _count, "abs": _abs, "round": _round,
     "int": _convert(INT, _CASTS), "float": _convert(FLOAT, _CASTS), "money": _convert(MONEY, (*NUMERIC, MONEY)),
-    "str": _convert(STR, (*_CASTS, DATE, TIME, DATETIME, DURATION)), "as_type": _typed, "is_type": _typed,
+    "str": _convert(STR, (*_CASTS, DATE, TIME, DATETIME, LOCAL, DURATION)), "as_type": _typed, "is_type": _typed,
     "add_months": _add_months, "date": _date, "instant": _instant, "choice": _choice, "child": _tree,
     "children": _tree, "walk": _tree, "path": _tree,
 }  # fmt: skip

@@ -18,6 +18,7 @@ from envscaler.spec.types import (
     DATETIME,
     FLOAT,
     INT,
+    LOCAL,
     MONEY,
     NEVER,
     NONE,
@@ -160,7 +161,7 @@ def _parts(of: Type) -> dict[str, Type]:
         return DATE_PARTS
     if of == TIME:
         return TIME_PARTS
-    return {**DATETIME_PARTS, "date": DATE, "time": TIME} if of == DATETIME else {}
+    return {**DATETIME_PARTS, "date": DATE, "time": TIME} if of in (DATETIME, LOCAL) else {}
 
 
 def _no_attribute(b: Block, node: cst.Attribute, of: Type, name: str, parts: dict[str, Type]) -> Value:

@@ -12,6 +12,7 @@ from envscaler.spec.types import (
     DURATION,
     FLOAT,
     INT,
+    LOCAL,
     MONEY,
     NEVER,
     NONE,
@@ -245,7 +246,9 @@ def ordered(a: Type, b: Type) -> bool:
         return len(a.items) == len(b.items) and all(map(ordered, a.items, b.items))
     if isinstance(a, ListOf) and isinstance(b, ListOf):
         return ordered(a.item, b.item)
-    return (a in NUMERIC and b in NUMERIC) or (a == b and a in (STR, MONEY, DATE, TIME, DATETIME, DURATION, BOOL))
+    return (a in NUMERIC and b in NUMERIC) or (
+        a == b and a in (STR, MONEY, DATE, TIME, DATETIME, LOCAL, DURATION, BOOL)
+    )
 
 
 _NUMBERS: dict[tuple[Type, Type], Type] = {

@@ -1,0 +1,232 @@
+"""Trees with a cursor and nested JSON, zones, setup, both actors: the parts of the language the shipped specs use least."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from envscaler.compiler import compile_spec, load_class
+from envscaler.errors import StateError
+from envscaler.spec.check import check_text
+
+DISK = """\
+envscaler: 1
+name: disk
+description: Folders and files.
+clock: 2030-03-30T23:30:00Z
+states:
+  nodes:
+    record: Node
+    key: {name: node_id, make: "n{n}"}
+    tree: {parent: inside, name: name, nested: contents}
+    fields:
+      name: str
+      inside: {ref: nodes, null: true}
+      kind: {enum: [directory, file]}
+      content: {type: str, absent: true}
+  cursor:
+    record: Cursor
+    single: true
+    fields: {at: {ref: nodes, null: true, default: null}, moved: {type: datetime?, default: null}}
+helpers:
+  here:
+    params: {name: str}
+    do: |
+      found = child(nodes, cursor.at, name) or fail(f"{name}: no such file or directory")
+      return found.node_id
+tools:
+  cd:
+    kind: write
+    description: Go into a folder, or up with '..'.
+    params: {folder: str}
+    do: |
+      cursor.moved = now
+      if folder == "..":
+          at = cursor.at
+          require(at is not None, "already at the top")
+          if at is not None:
+              cursor.at = nodes[at].inside
+          return pwd()
+      key = here(folder)
+      require(nodes[key].kind == "directory", f"{folder}: not a directory")
+      cursor.at = key
+      return pwd()
+  mkdir:
+    kind: write
+    description: Make a folder here.
+    params: {name: str}
+    do: |
+      nodes.add(name=name, inside=cursor.at, kind="directory")
+  write:
+    kind: write
+    description: Write a file here.
+    params: {name: str, content: str}
+    do: |
+      file = child(nodes, cursor.at, name)
+      if file is None:
+          nodes.add(name=name, inside=cursor.at, kind="file", content=content)
+      else:
+          file.content = content
+  ls:
+    kind: read
+    description: Names here.
+    do: |
+      return [n.name for n in children(nodes, cursor.at)]
+  find:
+    kind: read
+    description: Paths below here whose name holds the word.
+    params: {word: str}
+    do: |
+      found = []
+      for top in children(nodes, cursor.at):
+          for n in walk(nodes, top.node_id):
+              if word in n.name:
+                  found.append("/".join(path(nodes, n.node_id)))
+      return found
+  mark:
+    kind: write
+    description: Put a mark behind every name below a folder here.
+    params: {folder: str}
+    do: |
+      for n in walk(nodes, here(folder)):
+          n.name = f"{n.name}*"
+  mv:
+    kind: write
+    description: Move something here into a folder here.
+    params: {name: str, folder: str}
+    do: |
+      nodes[here(name)].inside = here(folder)
+  rm:
+    kind: write
+    description: Remove something here with all below it.
+    params: {name: str}
+    do: |
+      nodes.remove(here(name))
+  zones:
+    kind: read
+    description: The clock elsewhere.
+    params: {zone: zone}
+    do: |
+      there = at_zone(now, zone)
+      return {"there": there, "date": there.date, "hour": there.hour, "later": now + hours(2), "next": add_months(today, 11)}
+  peek:
+    kind: read
+    actor: user
+    description: What the user sees.
+    do: |
+      return len(nodes)
+setup:
+  fill:
+    params: {number: {type: int, ge: 1, le: 100}}
+    do: |
+      for i in range(number):
+          nodes.add(name=f"f{i}", inside=cursor.at, kind="file", content=str(rand_int(0, 9)))
+initial_state:
+  nodes:
+    home:
+      kind: directory
+      contents:
+        notes.txt: {kind: file, content: hello}
+        work: {kind: directory, contents: {a.txt: {kind: file, content: a}, deep: {kind: directory}}}
+    tmp: {kind: directory}
+"""
+
+
+@pytest.fixture(scope="module")
+def disk() -> Any:
+    text = DISK.replace("return pwd()", 'return "ok"')
+    checked = check_text("disk.yaml", text)
+    assert checked.ok, [d.headline() for d in checked.diagnostics]
+    return load_class(compile_spec(checked))
+
+
+def names(nodes: dict[str, Any]) -> dict[str, Any]:
+    return {name: names(node.get("contents", {})) for name, node in nodes.items()}
+
+
+def test_a_tree_is_read_walked_and_written_as_nested_json(disk: Any) -> None:
+    env = disk.new()
+    assert env.call("ls").value == ["home", "tmp"]
+    assert env.call("cd", {"folder": "home"}).ok
+    assert env.call("find", {"word": "t"}).value == ["home/notes.txt", "home/work/a.txt"]
+    assert env.call("cd", {"folder": "notes.txt"}).error.message == "notes.txt: not a directory"
+    assert env.call("mkdir", {"name": "new"}).changed
+    assert env.call("write", {"name": "notes.txt", "content": "bye"}).changed
+    state = env.state["nodes"]
+    assert names(state) == {"home": {"notes.txt": {}, "work": {"a.txt": {}, "deep": {}}, "new": {}}, "tmp": {}}
+    assert state["home"]["contents"]["notes.txt"]["content"] == "bye"
+    again = disk.new({**disk.new().state, "nodes": state})
+    assert again.state["nodes"] == state
+
+
+def test_moving_keeps_what_is_below_and_makes_no_cycle(disk: Any) -> None:
+    env = disk.new()
+    env.call("cd", {"folder": "home"})
+    assert env.call("mkdir", {"name": "box"}).ok
+    assert env.call("mv", {"name": "work", "folder": "box"}).ok
+    assert names(env.state["nodes"])["home"] == {"notes.txt": {}, "box": {"work": {"a.txt": {}, "deep": {}}}}
+    before = env.state
+    result = env.call("mv", {"name": "box", "folder": "box"})
+    assert (result.ok, result.error.code) == (False, "constraint")
+    assert env.state == before
+
+
+def test_two_of_one_name_in_a_folder_are_refused(disk: Any) -> None:
+    env = disk.new()
+    result = env.call("mkdir", {"name": "tmp"})
+    assert (result.ok, result.error.code) == (False, "constraint")
+    with pytest.raises(StateError, match='nodes.a.kind: expected one of "directory", "file"'):
+        disk.new({"nodes": {"a": {"kind": "folder"}}, "cursor": {}})
+
+
+def test_removing_takes_all_below_along(disk: Any) -> None:
+    env = disk.new()
+    assert env.call("rm", {"name": "home"}).ok
+    assert names(env.state["nodes"]) == {"tmp": {}}
+    env.reset()
+    env.call("cd", {"folder": "home"})
+    env.call("cd", {"folder": "work"})
+    env.call("cd", {"folder": ".."})
+    assert env.call("rm", {"name": "work"}).ok
+    assert names(env.state["nodes"]) == {"home": {"notes.txt": {}}, "tmp": {}}
+
+
+def test_a_walk_can_write(disk: Any) -> None:
+    env, other = disk.new(), disk.new()
+    assert env.call("mark", {"folder": "home"}).changed
+    assert names(env.state["nodes"]) == {"home*": {"notes.txt*": {}, "work*": {"a.txt*": {}, "deep*": {}}}, "tmp": {}}
+    assert names(other.state["nodes"])["home"] == {"notes.txt": {}, "work": {"a.txt": {}, "deep": {}}}
+
+
+def test_zones_and_dates(disk: Any) -> None:
+    env = disk.new()
+    told = env.call("zones", {"zone": "Europe/Lisbon"}).value
+    assert told == {
+        "there": "2030-03-30T23:30:00",
+        "date": "2030-03-30",
+        "hour": 23,
+        "later": "2030-03-31T01:30:00Z",
+        "next": "2031-02-28",
+    }
+    assert env.call("zones", {"zone": "Asia/Tokyo"}).value["there"].startswith("2030-03-31T08:30:00")
+    assert env.call("zones", {"zone": "Mars/Base"}).error.code == "invalid_argument"
+
+
+def test_the_user_has_tools_of_its_own(disk: Any) -> None:
+    env = disk.new()
+    assert env.call("peek").error.code == "unknown_tool"
+    assert env.call("peek", actor="user").value == 6
+    assert "peek" not in env.tools.names
+    assert env.user_tools.names == ("peek",) or list(env.user_tools.names) == ["peek"]
+
+
+def test_setup_is_for_scenarios(disk: Any) -> None:
+    env = disk.new(seed=4)
+    assert env.call("fill", {"number": 3}).error.code == "unknown_tool"
+    assert env.setup("fill", {"number": 3}).ok
+    assert env.call("ls").value == ["home", "tmp", "f0", "f1", "f2"]
+    assert env.setup("fill", {"number": 0}).error.code == "invalid_argument"
+    same = disk.new(seed=4)
+    same.setup("fill", {"number": 3})
+    assert same.state == env.state
