@@ -176,7 +176,7 @@ def test_two_of_one_name_in_a_folder_are_refused(disk: Any) -> None:
     env = disk.new()
     result = env.call("mkdir", {"name": "tmp"})
     assert (result.ok, result.error.code) == (False, "constraint")
-    with pytest.raises(StateError, match='nodes.a.kind: expected one of "directory", "file"'):
+    with pytest.raises(StateError, match=r'nodes\.a\.kind: expected one of "directory", "file"'):
         disk.new({"nodes": {"a": {"kind": "folder"}}, "cursor": {}})
 
 
