@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from envscaler.compiler.layout import flat
 from envscaler.compiler.literals import literal, quoted
 from envscaler.compiler.prologue import LIMIT, between
 from envscaler.compiler.statement import Stmt, bound, inside_f
-from envscaler.spec.checked import Checked
+from envscaler.spec.checked import Checked, Effects
 from envscaler.spec.dependence import KEY, Dependence
 from envscaler.spec.model import RuleDef, Spec, StateDef
 from envscaler.spec.prose import render
@@ -35,16 +35,17 @@ from envscaler.spec.types import (
     strip_null,
 )  # fmt: skip
 
-__all__ = ["Changes", "Check", "changes", "check_statements", "unchanged"]
+__all__ = ["Changes", "Check", "changes", "changes_of", "check_statements", "holds_key", "part_checks", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What the bodies of a spec can do to its states at all."""
+    """What the bodies of a spec can do to its states at all. ``new_only``: all that is checked is records just added."""
 
     writes: frozenset[tuple[str, str]]
     adds: frozenset[str]
     removes: frozenset[str]
+    new_only: bool = False
 
     def field(self, state: StateDef, name: str) -> bool:
         """Whether a field can change after its record was added."""
@@ -57,9 +58,15 @@ class Changes:
 def changes(checked: Checked) -> Changes:
     """What tools and setup functions may do, through helpers too; hooks after calls are helpers."""
     assert checked.spec is not None
-    effects = [b.effects for group in (checked.tools, checked.setup, checked.helpers) for b in group.values()]
+    return changes_of(
+        checked.spec, [b.effects for group in (checked.tools, checked.setup, checked.helpers) for b in group.values()]
+    )
+
+
+def changes_of(spec: Spec, effects: Sequence[Effects]) -> Changes:
+    """What blocks of these effects may do."""
     return Changes(
-        frozenset(_plain_write(checked.spec.states[s], name) for e in effects for s, name in e.writes),
+        frozenset(_plain_write(spec.states[s], name) for e in effects for s, name in e.writes),
         frozenset(a for e in effects for a in e.adds),
         frozenset(r for e in effects for r in e.removes),
     )
@@ -109,12 +116,15 @@ def check_statements(module: Check, state: StateDef) -> list[Stmt]:
         made.append(Stmt(f"if new is None:\n{code}\n    continue", state.span.line))
     elif state.name in module.changes.removes:
         made.append(Stmt("if new is None:\n    continue", state.span.line))
+    checks = part_checks(module, state)
+    return made + checks if checks or removed else []
+
+
+def part_checks(module: Check, state: StateDef) -> list[Stmt]:
+    """What is checked of one record, `key`, `old` and `new` being at hand; `it` is the same as `new`."""
     checks = list(_checks(module, state))
-    if not checks and not removed:
-        return []
-    if any(_IT.search(c.logic) for c in checks):
-        made.append(Stmt("it = new", state.span.line))
-    return made + checks
+    it = [Stmt("it = new", state.span.line)] if any(_IT.search(c.logic) for c in checks) else []
+    return it + checks
 
 
 _IT = re.compile(r"(?<![A-Za-z0-9_.])it\[")
@@ -160,6 +170,8 @@ def _can(module: Check, state: StateDef, *fields: str) -> bool:
 
 def _changed(module: Check, state: StateDef, fields: tuple[str, ...]) -> str:
     """`if old is None or new[f] != old[f]:` as far as it can happen."""
+    if module.changes.new_only:
+        return ""
     tests = ["old is None"] if state.name in module.changes.adds and not state.single else []
     tests += [_differs(state, f) for f in fields if module.changes.field(state, f)]
     if not tests:
@@ -327,25 +339,25 @@ def _referred(spec: Spec, collection: str) -> bool:
     for state in spec.states.values():
         for field in state.record.fields.values():
             parent = state.name == collection and state.tree is not None and state.tree.parent == field.name
-            if not parent and _holds_key(field.type, collection):
+            if not parent and holds_key(field.type, collection):
                 return True
     return False
 
 
-def _holds_key(of: Type, collection: str) -> bool:
+def holds_key(of: Type, collection: str) -> bool:
     match of:
         case Key(collection=name):
             return name == collection
         case Nullable(of=inner) | ListOf(item=inner):
-            return _holds_key(inner, collection)
+            return holds_key(inner, collection)
         case DictOf(value=value, key=key):
-            return _holds_key(value, collection) or _holds_key(key, collection)
+            return holds_key(value, collection) or holds_key(key, collection)
         case Struct(fields=fields):
-            return any(_holds_key(f.type, collection) for f in fields.values())
+            return any(holds_key(f.type, collection) for f in fields.values())
         case Union(members=members):
-            return any(_holds_key(m, collection) for m in members)
+            return any(holds_key(m, collection) for m in members)
         case Partial(of=struct):
-            return _holds_key(struct, collection)
+            return holds_key(struct, collection)
     return False
 
 

@@ -37,7 +37,7 @@ class CompiledModule:
         return self.text
 
 
-def compile_spec(checked: Checked, *, templates: Sequence[str] = ()) -> CompiledModule:
+def compile_spec(checked: Checked, *, templates: Sequence[str] = (), _keeping: bool = True) -> CompiledModule:
     """The module of a checked spec. Raises SpecError when the check found errors.
 
     ``templates``: folders whose templates stand before the shipped ones of the same name.
@@ -45,7 +45,7 @@ def compile_spec(checked: Checked, *, templates: Sequence[str] = ()) -> Compiled
     spec = checked.spec
     if spec is None or not checked.ok:
         raise SpecError(checked.diagnostics)
-    plan = make_plan(checked)
+    plan = make_plan(checked, keeping=_keeping)
     text, lines = render_module(plan, templates)
     return CompiledModule(text, spec.name, plan.class_name, checked.path, spec.hash, lines)
 

@@ -9,6 +9,8 @@ from pathlib import PurePath
 from typing import Any
 
 from envscaler.compiler.checks import Check, changes, check_statements, unchanged
+from envscaler.compiler.direct import direct
+from envscaler.compiler.ending import ending
 from envscaler.compiler.identifiers import upper_snake
 from envscaler.compiler.layout import Doc, Group, Prefixed, call, flat
 from envscaler.compiler.literals import literal, quoted
@@ -17,6 +19,7 @@ from envscaler.compiler.prologue import prologue, signature_default, type_text
 from envscaler.compiler.results import Result, result_functions
 from envscaler.compiler.statement import Stmt, bound
 from envscaler.compiler.transforms import lower
+from envscaler.compiler.transforms.base import Kept
 from envscaler.spec.checked import Checked, CheckedBody
 from envscaler.spec.dependence import Dependence, dependence
 from envscaler.spec.model import HelperDef, Param, RuleDef, Spec, StateDef, ToolDef
@@ -88,11 +91,15 @@ class Binder:
     name: str
     test: str
     call: Group
+    end: str
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A tool as a method: its signature, and the call of its function."""
+    """A tool as a method: its signature, and the call of its function.
+
+    ``end``, as in Binder, says how what was written is kept: by a "commit", or "done" already, or "nothing" was written.
+    """
 
     name: str
     own: str
@@ -100,6 +107,7 @@ class Method:
     doc: str
     call: Group
     tool: str
+    end: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,16 +155,21 @@ class ModulePlan:
         return Group("(", tuple(quoted(name) for name, _ in self.state_parts), ")", single_comma=True)
 
 
-def make_plan(checked: Checked) -> ModulePlan:
-    """The plan of a checked spec's module. The spec must have passed its check."""
-    return _Planner(checked).plan()
+def make_plan(checked: Checked, *, keeping: bool = True) -> ModulePlan:
+    """The plan of a checked spec's module. The spec must have passed its check.
+
+    ``keeping``: tools that can keep what they write by themselves do so; without it all leave it to the transaction.
+    """
+    return _Planner(checked, keeping).plan()
 
 
 @dataclass
 class _Planner:
     checked: Checked
+    keeping: bool
     spec: Spec = field(init=False)
     naming: Naming = field(init=False)
+    kept: dict[str, Kept] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         assert self.checked.spec is not None
@@ -175,6 +188,7 @@ class _Planner:
         rules = tuple(made_rules.values())
         expressions = {name: (r.name, r.body) for name, r in made_rules.items()}
         module = Check(spec, changes(self.checked), dependences, expressions, moves)
+        self.kept = self._keeping(module) if self.keeping else {}
         checks = tuple(f for s in spec.states.values() if (f := self._check(module, s, state_class)) is not None)
         helpers = tuple(self._helper(h, state_class) for h in spec.helpers.values())
         tools = tuple(self._tool(t, "tool", self.checked.tools[t.name], state_class) for t in spec.tools.values())
@@ -204,6 +218,17 @@ class _Planner:
             attributes=attributes,
             spec_file=file,
         )
+
+    def _keeping(self, module: Check) -> dict[str, Kept]:
+        """The tools that keep by themselves what they write, and how."""
+        found = {}
+        for tool in self.spec.tools.values():
+            body = self.checked.tools[tool.name]
+            plan = direct(self.checked, tool, body)
+            rows = None if plan is None else ending(module, plan, body.effects, tool.span.line)
+            if plan is not None and rows is not None:
+                found[tool.name] = Kept(plan, tuple(rows))
+        return found
 
     # -- constants, types, states
 
@@ -293,8 +318,10 @@ class _Planner:
         fields = [p.field for p in tool.params]
         described = [f if not f.description else _described(f, self._text(f.description)) for f in fields]
         params = Named(table, Group("_s.params(", self.naming.fields_doc(described, "_s.Param").items, ")"))
-        lowered = lower(body, self.naming, "tool" if kind == "tool" else "setup")
-        before = tuple(prologue(self.spec, tool.params, table, body.effects.edits))
+        kept = self.kept.get(tool.name) if kind == "tool" else None
+        lowered = lower(body, self.naming, "tool" if kind == "tool" else "setup", kept)
+        edits = body.effects.edits if kept is None else frozenset()
+        before = tuple(prologue(self.spec, tool.params, table, edits))
         signature = [f"_state: {state_class}", *(f"{p.name}: Any = {signature_default(p.field)}" for p in tool.params)]
         doc = self._about(tool)
         function = Function(
@@ -321,7 +348,13 @@ class _Planner:
             for f in (p.field for p in tool.params)
         ]
         handed = call(self.naming.functions["tool", tool.name], "_state", *given)
-        return Binder(self.naming.functions["call", tool.name], test, handed)
+        return Binder(self.naming.functions["call", tool.name], test, handed, self._end(tool))
+
+    def _end(self, tool: ToolDef) -> str:
+        effects = self.checked.tools[tool.name].effects
+        if tool.name in self.kept:
+            return "done"
+        return "nothing" if effects.pure and not effects.loops else "commit"
 
     def _about(self, tool: ToolDef | HelperDef) -> str:
         text = tool.description if isinstance(tool, HelperDef) else tool.description.value
@@ -340,7 +373,7 @@ class _Planner:
         params = [own, *(self._method_param(p) for p in ordered)]
         function = self.naming.functions["tool", tool.name]
         handed = call(function, "_state", *(p.name for p in tool.params))
-        return Method(tool.name, own, _signature(params), self._about(tool), handed, quoted(tool.name))
+        return Method(tool.name, own, _signature(params), self._about(tool), handed, quoted(tool.name), self._end(tool))
 
     def _method_param(self, param: Param) -> str:
         if param.field.default is MISSING:
@@ -401,7 +434,7 @@ class _Planner:
             params=self.naming.functions["_p", tool.name],
             errors=None if tool.errors is None else literal(tool.errors),
             line=str(tool.span.line),
-            by_dict=self.naming.functions["call", tool.name] if tool.actor == "agent" else None,
+            quick=self.naming.functions["call", tool.name] if tool.actor == "agent" else None,
         )
 
     def _setup_entry(self, setup: HelperDef) -> Doc:

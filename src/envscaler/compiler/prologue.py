@@ -115,7 +115,7 @@ def _money(of: Field, slow: str) -> str:
     name = of.name
     inside = _within(of)
     lines = [
-        f"if {name}.__class__ is float and {inside} and (_m := round({name} * 100)) / 100 == {name}:",
+        f"if {name}.__class__ is float and {inside} and (_m := ({name} * 100).__round__()) / 100 == {name}:",
         f"    {name} = _m",
         f"elif {name}.__class__ is int and {inside}:",
         f"    {name} *= 100",

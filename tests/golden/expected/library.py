@@ -189,7 +189,10 @@ def tool_check_out(_state: LibraryState, member_id: Any = _MISSING, barcode: Any
 def call_check_out(_state: Any, _a: Any) -> Any:
     if len(_a) != 2:
         raise TypeError
-    return tool_check_out(_state, _a["member_id"], _a["barcode"])
+    _value = tool_check_out(_state, _a["member_id"], _a["barcode"])
+    _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+    _result.value = _value
+    return _result
 
 
 _p_find_copies = _s.params(_s.Param("words", _s.STR), _s.Param("limit", _s.INT, default=20, ge=1, le=100))
@@ -208,7 +211,10 @@ def tool_find_copies(_state: LibraryState, words: Any = _MISSING, limit: Any = 2
 def call_find_copies(_state: Any, _a: Any) -> Any:
     if len(_a) != 1 + ("limit" in _a):
         raise TypeError
-    return tool_find_copies(_state, _a["words"], _a.get("limit", 20))
+    _value = tool_find_copies(_state, _a["words"], _a.get("limit", 20))
+    _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+    _result.value = _value
+    return _result
 
 
 _p_pay_fine = _s.params(_s.Param("member_id", _s.STR), _s.Param("amount", _s.MONEY, gt=0))
@@ -218,20 +224,38 @@ def tool_pay_fine(_state: LibraryState, member_id: Any = _MISSING, amount: Any =
     """Pay part of the balance."""
     if member_id.__class__ is not str or not member_id.isascii():
         member_id = _rt.coerce(_state, _p_pay_fine["member_id"], member_id)
-    if amount.__class__ is float and 0 < amount < 1e12 and (_m := round(amount * 100)) / 100 == amount:
+    if amount.__class__ is float and 0 < amount < 1e12 and (_m := (amount * 100).__round__()) / 100 == amount:
         amount = _m
     elif amount.__class__ is int and 0 < amount < 1e12:
         amount *= 100
     else:
         amount = _rt.coerce(_state, _p_pay_fine["amount"], amount)
-    member = _state.members.edit_or_none(member_id)
+    member = _state.members.get(member_id)
     if member is None:
         raise _Failure("refused", f"no such member: {member_id}")
     if not amount <= member["balance"]:
         raise _Failure("refused", f"Only {_rt.money_text(member['balance'])} is due.")
+    _old_member, member = member, _state.members.clone(member)
     member["balance"] -= amount
     member["paid_by"].append({"by": "cash"})
-    return f"Thank you. {_rt.money_text(member['balance'])} remains."
+    _value = f"Thank you. {_rt.money_text(member['balance'])} remains."
+    key, old, new = member["member_id"], _old_member, member
+    if new["balance"] == old["balance"] and new["paid_by"] == old["paid_by"]:
+        member = None
+    else:
+        if not 0 <= new["balance"] < 9007199254740992:
+            raise _Failure("constraint", f"Member {key}: balance must be at least 0.")
+        if _state.members.overlay is not None:
+            _state.members.enlist(key, new)
+    # All of it holds: keep it. Nothing below can fail or be interrupted.
+    _result = _Ok() if member is None else _Changed()
+    _result.value = _value
+    _to_members = _state.members
+    if member is not None:
+        _to_members.own[member["member_id"]] = member
+        _to_members.merged = None
+        _to_members.get = _to_members.look
+    return _result
 
 
 class LibraryTools(Tools):
@@ -271,10 +295,7 @@ class LibraryUserTools(Tools):
         """Pay part of the balance."""
         _state = self._state
         try:
-            _value = tool_pay_fine(_state, member_id, amount)
-            _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
-            _result.value = _value
-            return _result
+            return tool_pay_fine(_state, member_id, amount)
         except BaseException as _problem:
             return _failed(_state, _problem, "pay_fine")
 
@@ -306,7 +327,7 @@ class Library(Environment):
             description="Lend a copy to a member for three weeks.",
             params=_p_check_out,
             line=56,
-            by_dict=call_check_out,
+            quick=call_check_out,
         ),
         Tool(
             "find_copies",
@@ -315,7 +336,7 @@ class Library(Environment):
             description="Copies whose title contains the given words, any case.",
             params=_p_find_copies,
             line=71,
-            by_dict=call_find_copies,
+            quick=call_find_copies,
         ),
         Tool(
             "pay_fine",
@@ -359,8 +380,10 @@ class Library(Environment):
             101: 43, 115: 22, 116: 22, 128: 44, 129: 44, 141: 33, 142: 33, 143: 33, 144: 33, 145: 39,
             154: 54, 164: 60, 165: 60, 166: 61, 167: 61, 168: 60, 169: 60, 170: 60, 171: 61, 172: 61,
             173: 61, 174: 63, 175: 63, 176: 64, 177: 64, 178: 65, 179: 66, 180: 66, 181: 66, 182: 66,
-            183: 66, 184: 66, 185: 66, 186: 67, 200: 74, 201: 74, 202: 74, 203: 74, 204: 76, 205: 77,
-            219: 82, 220: 82, 221: 82, 222: 82, 223: 82, 224: 82, 225: 82, 226: 82, 227: 84, 228: 84,
-            229: 84, 230: 85, 231: 85, 232: 86, 233: 87, 234: 88,
+            183: 66, 184: 66, 185: 66, 186: 67, 203: 74, 204: 74, 205: 74, 206: 74, 207: 76, 208: 77,
+            225: 82, 226: 82, 227: 82, 228: 82, 229: 82, 230: 82, 231: 82, 232: 82, 233: 84, 234: 84,
+            235: 84, 236: 85, 237: 85, 238: 86, 239: 86, 240: 87, 241: 88, 242: 78, 243: 78, 244: 78,
+            246: 22, 247: 22, 248: 78, 249: 78, 251: 78, 252: 78, 253: 78, 254: 78, 255: 78, 256: 78,
+            257: 78, 258: 78,
         },
     )

@@ -319,7 +319,10 @@ def tool_take_in(_state: WorkshopState, customer: Any = _MISSING, days_from_now:
 def call_take_in(_state: Any, _a: Any) -> Any:
     if len(_a) != 1 + ("days_from_now" in _a):
         raise TypeError
-    return tool_take_in(_state, _a["customer-id"], _a.get("days_from_now", 3))
+    _value = tool_take_in(_state, _a["customer-id"], _a.get("days_from_now", 3))
+    _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+    _result.value = _value
+    return _result
 
 
 _p_add_line = _s.params(_s.Param("job_id", _s.Ref("jobs")), _s.Param("line", LINE))
@@ -350,7 +353,10 @@ def tool_add_line(_state: WorkshopState, job_id: Any = _MISSING, line: Any = _MI
 def call_add_line(_state: Any, _a: Any) -> Any:
     if len(_a) != 2:
         raise TypeError
-    return tool_add_line(_state, _a["job_id"], _a["line"])
+    _value = tool_add_line(_state, _a["job_id"], _a["line"])
+    _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+    _result.value = _value
+    return _result
 
 
 _p_finish = _s.params(_s.Param("job_id", _s.Ref("jobs")))
@@ -376,7 +382,10 @@ def tool_finish(_state: WorkshopState, job_id: Any = _MISSING) -> Any:
 def call_finish(_state: Any, _a: Any) -> Any:
     if len(_a) != 1:
         raise TypeError
-    return tool_finish(_state, _a["job_id"])
+    _value = tool_finish(_state, _a["job_id"])
+    _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+    _result.value = _value
+    return _result
 
 
 _p_pay = _s.params(_s.Param("job_id", _s.Ref("jobs")), _s.Param("amount", _s.MONEY, gt=0))
@@ -386,7 +395,7 @@ def tool_pay(_state: WorkshopState, job_id: Any = _MISSING, amount: Any = _MISSI
     """Take the money."""
     if job_id.__class__ is not str:
         job_id = _rt.coerce(_state, _p_pay["job_id"], job_id)
-    if amount.__class__ is float and 0 < amount < 1e12 and (_m := round(amount * 100)) / 100 == amount:
+    if amount.__class__ is float and 0 < amount < 1e12 and (_m := (amount * 100).__round__()) / 100 == amount:
         amount = _m
     elif amount.__class__ is int and 0 < amount < 1e12:
         amount *= 100
@@ -405,7 +414,10 @@ def tool_pay(_state: WorkshopState, job_id: Any = _MISSING, amount: Any = _MISSI
 def call_pay(_state: Any, _a: Any) -> Any:
     if len(_a) != 2:
         raise TypeError
-    return tool_pay(_state, _a["job_id"], _a["amount"])
+    _value = tool_pay(_state, _a["job_id"], _a["amount"])
+    _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+    _result.value = _value
+    return _result
 
 
 _p_customer = _s.params(_s.Param("customer_id", _s.Ref("customers", of=_s.INT)))
@@ -424,7 +436,10 @@ def tool_customer(_state: WorkshopState, customer_id: Any = _MISSING) -> Any:
 def call_customer(_state: Any, _a: Any) -> Any:
     if len(_a) != 1:
         raise TypeError
-    return tool_customer(_state, _a["customer_id"])
+    _value = tool_customer(_state, _a["customer_id"])
+    _result = _Ok()
+    _result.value = _value
+    return _result
 
 
 _p_update_address = _s.params(
@@ -450,7 +465,10 @@ def tool_update_address(_state: WorkshopState, customer_id: Any = _MISSING, chan
 def call_update_address(_state: Any, _a: Any) -> Any:
     if len(_a) != 2:
         raise TypeError
-    return tool_update_address(_state, _a["customer_id"], _a["changes"])
+    _value = tool_update_address(_state, _a["customer_id"], _a["changes"])
+    _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+    _result.value = _value
+    return _result
 
 
 _p_shelf_tree = _s.params()
@@ -465,7 +483,10 @@ def tool_shelf_tree(_state: WorkshopState) -> Any:
 def call_shelf_tree(_state: Any, _a: Any) -> Any:
     if _a.__class__ is not dict or _a:
         raise TypeError
-    return tool_shelf_tree(_state)
+    _value = tool_shelf_tree(_state)
+    _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+    _result.value = _value
+    return _result
 
 
 _p_search = _s.params(
@@ -564,7 +585,7 @@ class WorkshopTools(Tools):
         _state = self._state
         try:
             _value = tool_customer(_state, customer_id)
-            _result = _Changed() if _state._dirty and _commit(_state) else _Ok()
+            _result = _Ok()
             _result.value = _value
             return _result
         except BaseException as _problem:
@@ -638,7 +659,7 @@ class Workshop(Environment):
             description="Take a bicycle in.",
             params=_p_take_in,
             line=91,
-            by_dict=call_take_in,
+            quick=call_take_in,
         ),
         Tool(
             "add_line",
@@ -647,7 +668,7 @@ class Workshop(Environment):
             description="Write down work or a part.",
             params=_p_add_line,
             line=102,
-            by_dict=call_add_line,
+            quick=call_add_line,
         ),
         Tool(
             "finish",
@@ -656,7 +677,7 @@ class Workshop(Environment):
             description="Hand a job over.",
             params=_p_finish,
             line=117,
-            by_dict=call_finish,
+            quick=call_finish,
         ),
         Tool(
             "pay",
@@ -665,7 +686,7 @@ class Workshop(Environment):
             description="Take the money.",
             params=_p_pay,
             line=130,
-            by_dict=call_pay,
+            quick=call_pay,
         ),
         Tool(
             "customer",
@@ -674,7 +695,7 @@ class Workshop(Environment):
             description="One customer.",
             params=_p_customer,
             line=139,
-            by_dict=call_customer,
+            quick=call_customer,
         ),
         Tool(
             "update_address",
@@ -683,7 +704,7 @@ class Workshop(Environment):
             description="Change parts of an address.",
             params=_p_update_address,
             line=145,
-            by_dict=call_update_address,
+            quick=call_update_address,
         ),
         Tool(
             "shelf_tree",
@@ -692,7 +713,7 @@ class Workshop(Environment):
             description="Where things are.",
             params=_p_shelf_tree,
             line=154,
-            by_dict=call_shelf_tree,
+            quick=call_shelf_tree,
         ),
         Tool(
             "search",
@@ -740,15 +761,15 @@ class Workshop(Environment):
             233: 42, 234: 42, 235: 71, 236: 71, 237: 57, 238: 61, 239: 61, 251: 46, 252: 46, 264: 55,
             265: 55, 274: 81, 275: 82, 276: 83, 281: 87, 282: 88, 283: 88, 284: 89, 297: 95, 298: 95,
             299: 96, 300: 96, 301: 95, 302: 95, 303: 95, 305: 99, 306: 99, 307: 99, 308: 99, 309: 99,
-            310: 99, 311: 99, 312: 99, 313: 99, 314: 100, 315: 100, 316: 101, 330: 105, 331: 105, 332: 105,
-            333: 105, 334: 105, 335: 105, 336: 107, 337: 107, 338: 108, 339: 109, 340: 109, 341: 109,
-            343: 110, 344: 110, 345: 114, 346: 115, 347: 116, 361: 120, 362: 120, 363: 120, 364: 120,
-            365: 120, 366: 122, 367: 123, 368: 124, 369: 125, 370: 126, 371: 127, 372: 128, 373: 129,
-            387: 133, 388: 133, 389: 133, 390: 133, 391: 133, 392: 133, 393: 133, 394: 133, 395: 133,
-            396: 133, 397: 133, 398: 135, 399: 135, 400: 136, 401: 137, 402: 138, 416: 142, 417: 142,
-            418: 142, 419: 142, 420: 142, 421: 144, 438: 148, 439: 148, 440: 148, 441: 148, 442: 148,
-            443: 148, 444: 150, 445: 151, 446: 152, 447: 153, 461: 159, 462: 160, 485: 165, 486: 165,
-            487: 165, 488: 165, 489: 167, 490: 168, 491: 169, 492: 169, 493: 169, 494: 169, 495: 169,
-            505: 174, 506: 174, 507: 174, 508: 174, 509: 174, 510: 176,
+            310: 99, 311: 99, 312: 99, 313: 99, 314: 100, 315: 100, 316: 101, 333: 105, 334: 105, 335: 105,
+            336: 105, 337: 105, 338: 105, 339: 107, 340: 107, 341: 108, 342: 109, 343: 109, 344: 109,
+            346: 110, 347: 110, 348: 114, 349: 115, 350: 116, 367: 120, 368: 120, 369: 120, 370: 120,
+            371: 120, 372: 122, 373: 123, 374: 124, 375: 125, 376: 126, 377: 127, 378: 128, 379: 129,
+            396: 133, 397: 133, 398: 133, 399: 133, 400: 133, 401: 133, 402: 133, 403: 133, 404: 133,
+            405: 133, 406: 133, 407: 135, 408: 135, 409: 136, 410: 137, 411: 138, 428: 142, 429: 142,
+            430: 142, 431: 142, 432: 142, 433: 144, 453: 148, 454: 148, 455: 148, 456: 148, 457: 148,
+            458: 148, 459: 150, 460: 151, 461: 152, 462: 153, 479: 159, 480: 160, 506: 165, 507: 165,
+            508: 165, 509: 165, 510: 167, 511: 168, 512: 169, 513: 169, 514: 169, 515: 169, 516: 169,
+            526: 174, 527: 174, 528: 174, 529: 174, 530: 174, 531: 176,
         },
     )

@@ -8,12 +8,14 @@ from typing import Any, Literal, Protocol
 
 import libcst as cst
 
+from envscaler.compiler.direct import Direct
+from envscaler.compiler.ending import Row
 from envscaler.spec.checked import CheckedBody, Effects, Note, Role
 from envscaler.spec.logic.relations import container, plain
 from envscaler.spec.model import Spec
 from envscaler.spec.types import ANY, NEVER, NONE, Field, ListOf, Struct, Type, strip_null
 
-__all__ = ["Before", "BodyKind", "Case", "Handler", "Lowering", "Names", "is_record", "scalar"]
+__all__ = ["Before", "BodyKind", "Case", "Handler", "Kept", "Lowering", "Names", "is_record", "scalar"]
 
 BodyKind = Literal["tool", "helper", "setup", "rule"]
 
@@ -26,6 +28,14 @@ class Case:
     after: str
     kind: BodyKind = "tool"
     params: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How a tool keeps by itself what it writes: the plan of it, and the lines at its end."""
+
+    plan: Direct
+    ending: tuple[Row, ...]
 
 
 class Names(Protocol):
@@ -65,6 +75,7 @@ class Lowering:
     choosing: set[cst.CSTNode] = field(default_factory=set)  # loops whose one `if` makes the record writable
     lines: dict[cst.CSTNode, int] = field(default_factory=dict)  # statements made -> line of the block
     loops: int = 0  # `for` statements around the current node
+    kept: Kept | None = None  # for tools that work on copies of their own, see compiler/direct.py
 
     def note(self, node: cst.CSTNode) -> Note | None:
         return self.notes.get(node)

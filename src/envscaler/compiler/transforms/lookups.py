@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from envscaler.compiler.ending import made_key
 from envscaler.compiler.layout import flat
 from envscaler.compiler.literals import literal
 from envscaler.compiler.transforms import arithmetic, nodes
@@ -38,7 +39,7 @@ CASES = (
 def leave_subscript(low: Lowering, original: cst.Subscript, updated: cst.Subscript) -> cst.BaseExpression:
     if not low.is_role(original, "at", "collection"):
         return updated
-    if original in low.raw or low.written_view(original) is None:
+    if original in low.raw or low.kept is not None or low.written_view(original) is None:
         return updated
     return nodes.call(cst.Attribute(updated.value, cst.Name("edit")), _index(updated))
 
@@ -54,7 +55,7 @@ def collection_method(low: Lowering, original: cst.Call, updated: cst.Call, name
     owner = updated.func
     assert isinstance(owner, cst.Attribute)
     match name:
-        case "get" if original not in low.raw and low.written_view(original) is not None:
+        case "get" if original not in low.raw and low.kept is None and low.written_view(original) is not None:
             return updated.with_changes(func=owner.with_changes(attr=cst.Name("edit_or_none")))
         case "add":
             return _add(low, original, updated)
@@ -67,6 +68,9 @@ def _add(low: Lowering, original: cst.Call, updated: cst.Call) -> cst.BaseExpres
     assert state.key is not None
     values = stored_arguments(low, original, updated)
     key = values.pop(state.key.name, None)
+    if low.kept is not None:
+        made = nodes.expression(made_key(state.key, low.kept.plan.adds[original].number, state.name))
+        return display(low, {state.key.name: made, **values}, state.record.fields)
     if key is None:
         return nodes.call(updated.func, display(low, {state.key.name: nodes.none(), **values}, state.record.fields))
     again = key

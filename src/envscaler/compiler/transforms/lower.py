@@ -9,6 +9,7 @@ from typing import cast
 
 import libcst as cst
 
+from envscaler.compiler.ending import Row, copies, counter
 from envscaler.compiler.transforms import (
     arithmetic,
     calls,
@@ -23,7 +24,7 @@ from envscaler.compiler.transforms import (
     statements,
     texts,
 )  # fmt: skip
-from envscaler.compiler.transforms.base import Before, BodyKind, Case, Handler, Lowering, Names
+from envscaler.compiler.transforms.base import Before, BodyKind, Case, Handler, Kept, Lowering, Names
 from envscaler.spec.checked import CheckedBody
 
 __all__ = ["ALL_CASES", "Lowered", "lower"]
@@ -91,6 +92,31 @@ class _Walk(cst.CSTTransformer):
         if kind is cst.For or kind is cst.If:
             assert isinstance(made, (cst.For, cst.If))
             self.lines[made] = self.low.body.statement_lines.get(original_node, 1)
+            before = self._before(original_node)
+            if before:
+                return cst.FlattenSentinel([*before, made])
+        return made
+
+    def _before(self, original: cst.CSTNode) -> list[cst.BaseStatement]:
+        """What a tool that keeps by itself what it writes does before a statement."""
+        kept = self.low.kept
+        if kept is None:
+            return []
+        rows = list(copies(kept.plan)) if original is kept.plan.first else []
+        for name, statement in kept.plan.counters.items():
+            if statement is original:
+                rows.append(f"{counter(name)} = _state.{name}.top")
+        small = original.body[0] if isinstance(original, cst.SimpleStatementLine) else original
+        line = self.low.body.statement_lines.get(small, 1)
+        return self.parsed([(row, line) for row in rows])
+
+    def parsed(self, rows: Sequence[Row]) -> list[cst.BaseStatement]:
+        """Lines of code, each with its line in the block, as statements."""
+        source = "\n".join(row for row, _ in rows)
+        made: list[cst.BaseStatement] = list(cst.parse_module(source).body)  # type: ignore[arg-type]
+        places = (node.lineno for node in _python_order(ast.parse(source).body))
+        for statement, place in zip(_in_order(made), places, strict=True):
+            self.lines[statement] = rows[place - 1][1]
         return made
 
     def _statement(
@@ -98,7 +124,8 @@ class _Walk(cst.CSTTransformer):
     ) -> cst.CSTNode | cst.FlattenSentinel[cst.BaseStatement]:
         if isinstance(original, cst.SimpleStatementLine):
             assert isinstance(updated, cst.SimpleStatementLine)
-            return cst.FlattenSentinel(statements.statement_line(self.low, original, updated, self.lines))
+            made = statements.statement_line(self.low, original, updated, self.lines)
+            return cst.FlattenSentinel([*self._before(original), *made])
         assert isinstance(original, cst.SimpleStatementSuite)
         assert isinstance(updated, cst.SimpleStatementSuite)
         body: Sequence[cst.BaseStatement] = statements.statement_line(
@@ -113,10 +140,10 @@ class _Walk(cst.CSTTransformer):
 _STATEMENTS = (cst.SimpleStatementLine, cst.SimpleStatementSuite)
 
 
-def lower(body: CheckedBody, module_names: Names, kind: BodyKind) -> Lowered:
+def lower(body: CheckedBody, module_names: Names, kind: BodyKind, kept: Kept | None = None) -> Lowered:
     """The Python of a body of the given kind. A rule's is one expression, any other's are statements."""
     edits: frozenset[str] = frozenset() if kind == "rule" else body.effects.edits
-    low = Lowering(module_names, body, kind, edits, dict(body.notes))
+    low = Lowering(module_names, body, kind, edits, dict(body.notes), kept=kept)
     walk = _Walk(low)
     if kind == "rule":
         return _expression(body, walk)
@@ -128,6 +155,10 @@ def lower(body: CheckedBody, module_names: Names, kind: BodyKind) -> Lowered:
         headed = first.with_changes(leading_lines=[*module.header, *getattr(first, "leading_lines", ())])
         walk.lines[headed] = walk.lines[first]
         lowered[0] = headed
+    if kept is not None:
+        top = body.block.line - 1
+        first = [] if kept.plan.last is not None else [("_value = None", 1)]
+        lowered += walk.parsed([*first, *((row, line - top) for row, line in kept.ending)])
     block = cst.IndentedBlock(lowered, footer=module.footer)
     function = cst.FunctionDef(cst.Name("f"), cst.Parameters(), block)
     code = cst.Module([function]).code.split("\n", 1)[1].rstrip()
@@ -168,6 +199,13 @@ def _in_order(block: Sequence[object]) -> Iterator[cst.CSTNode]:
         if isinstance(statement, (cst.If, cst.For)):
             yield from _in_order(statement.body.body)
             yield from _otherwise(statement.orelse)
+
+
+def _python_order(block: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in block:
+        yield statement
+        yield from _python_order(getattr(statement, "body", ()))
+        yield from _python_order(getattr(statement, "orelse", ()))
 
 
 def _otherwise(orelse: cst.If | cst.Else | None) -> Iterator[cst.CSTNode]:

@@ -112,6 +112,8 @@ def lowered(
                 return [nodes.raise_if(test, failures.failure(made, 1))]
             if low.is_role(call, "call", "fail"):
                 return [nodes.line(cst.Raise(failures.failure(made, 0)))]
+        case cst.Expr(value=cst.Call() as call), cst.Expr(value=made) if low.kept and call in low.kept.plan.adds:
+            return [nodes.line(nodes.assign(cst.Name(low.kept.plan.adds[call].name), made))]
         case cst.Assign(value=cst.BooleanOperation() as choice), cst.Assign(value=cst.BooleanOperation() as made) if (
             choice in low.whole
         ):
@@ -122,6 +124,8 @@ def lowered(
             found = cst.Name("_found")
             result = results.in_json(low, low.type(choice), found) if low.kind in ("tool", "setup") else found
             return [*_or_fail(low, choice, made, found), nodes.line(updated.with_changes(value=result))]
+        case cst.Return(), cst.Return(value=value) if low.kept is not None:
+            return [nodes.line(nodes.assign(cst.Name("_value"), nodes.none() if value is None else value))]
     return [nodes.line(updated)]
 
 
