@@ -111,11 +111,15 @@ def _bound(value: object) -> str:
 
 
 def _money(of: Field, slow: str) -> str:
-    """Numbers with at most two decimals become minor units here; everything else is looked at more closely."""
+    """Numbers with at most two decimals become minor units here; everything else is looked at more closely.
+
+    Whatever is rounded to is right if divided by 100 it gives the number again. `x.__round__()` is quicker than
+    `round(x)`, and floats compare and multiply quicker with floats.
+    """
     name = of.name
     inside = _within(of)
     lines = [
-        f"if {name}.__class__ is float and {inside} and (_m := ({name} * 100).__round__()) / 100 == {name}:",
+        f"if {name}.__class__ is float and {inside} and (_m := ({name} * 100.0).__round__()) / 100.0 == {name}:",
         f"    {name} = _m",
         f"elif {name}.__class__ is int and {inside}:",
         f"    {name} *= 100",
@@ -131,9 +135,9 @@ def _within(of: Field) -> str:
     return between(of.name, replace(of, ge=ge, gt=gt, le=le, lt=lt), "-1e12", "1e12")
 
 
-def _major(minor: int | float | str) -> int | float:
+def _major(minor: int | float | str) -> float:
     assert isinstance(minor, int)
-    return minor // 100 if minor % 100 == 0 else minor / 100
+    return minor / 100
 
 
 def _exists(spec: Spec, param: Param, edits: frozenset[str], params: tuple[Param, ...]) -> Iterator[Stmt]:

@@ -24,7 +24,7 @@ def done(state: State, value: Any) -> ToolResult:
     """Commit what the call wrote; its result. Failures of the commit are raised, for `failed`. A value that is a result
     already comes from a tool that has kept what it wrote."""
     if value.__class__ is Ok or value.__class__ is Changed:
-        return value  # type: ignore[no-any-return]
+        return value
     result = Changed() if state._dirty and commit(state) else Ok()
     result.value = value
     return result

@@ -115,6 +115,12 @@ class Collection:
             self.merged = merged
         return merged
 
+    def each(self) -> Iterator[Any]:
+        """The keys in order, found as they are asked for: nothing is copied but the keys of own versions."""
+        base, gone = self.base, self.gone
+        yield from (key for key in base if key not in gone) if gone else base
+        yield from [key for key in self.own if key not in base or key in gone]
+
     def _charged(self) -> dict[Any, Record]:
         records = self.current()
         self.meter.charge(len(records))

@@ -91,7 +91,7 @@ class CollectionView(Mapping[Any, RecordView]):
         return RecordView(record)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._of.current())
+        return self._of.each()
 
     def __len__(self) -> int:
         return len(self._of)

@@ -113,7 +113,7 @@ class _Walk(cst.CSTTransformer):
     def parsed(self, rows: Sequence[Row]) -> list[cst.BaseStatement]:
         """Lines of code, each with its line in the block, as statements."""
         source = "\n".join(row for row, _ in rows)
-        made: list[cst.BaseStatement] = list(cst.parse_module(source).body)  # type: ignore[arg-type]
+        made: list[cst.BaseStatement] = list(cst.parse_module(source).body)
         places = (node.lineno for node in _python_order(ast.parse(source).body))
         for statement, place in zip(_in_order(made), places, strict=True):
             self.lines[statement] = rows[place - 1][1]
@@ -157,8 +157,8 @@ def lower(body: CheckedBody, module_names: Names, kind: BodyKind, kept: Kept | N
         lowered[0] = headed
     if kept is not None:
         top = body.block.line - 1
-        first = [] if kept.plan.last is not None else [("_value = None", 1)]
-        lowered += walk.parsed([*first, *((row, line - top) for row, line in kept.ending)])
+        nothing = [] if kept.plan.last is not None else [("_value = None", 1)]
+        lowered += walk.parsed([*nothing, *((row, line - top) for row, line in kept.ending)])
     block = cst.IndentedBlock(lowered, footer=module.footer)
     function = cst.FunctionDef(cst.Name("f"), cst.Parameters(), block)
     code = cst.Module([function]).code.split("\n", 1)[1].rstrip()
