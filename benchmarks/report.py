@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -44,8 +43,22 @@ def seconds(action: Callable[[], object], number: int) -> float:
     return (clock() - start) / number
 
 
-def paired(one: Callable[[], object], other: Callable[[], object], number: int, rounds: int = 15) -> tuple[float, float, float]:
-    """Median seconds of both and the median of their ratio other/one, measured in turn so that drift hits both."""
-    pairs = [(seconds(one, number), seconds(other, number)) for _ in range(rounds)]
-    ratio = statistics.median(b / a for a, b in pairs)
-    return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs), ratio
+def paired(
+    one: Callable[[], object],
+    other: Callable[[], object],
+    number: int,
+    rounds: int = 300,
+    between: Callable[[], object] | None = None,
+) -> tuple[float, float, float]:
+    """The least seconds of each, and their ratio other/one, over many short rounds in turn.
+
+    The least is what the code takes when nothing else runs; with rounds in turn, drift of the machine hits both alike.
+    ``between`` is called after each round and not measured.
+    """
+    least = [float("inf"), float("inf")]
+    for _ in range(rounds):
+        for i, action in enumerate((one, other)):
+            least[i] = min(least[i], seconds(action, number))
+        if between is not None:
+            between()
+    return least[0], least[1], least[1] / least[0]

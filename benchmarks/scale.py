@@ -29,7 +29,7 @@ def run() -> list[Figure]:
     }
     figures = []
     for name, action in actions.items():
-        one, other, ratio = paired(action(small), action(large), 2_000)
+        one, other, ratio = paired(action(small), action(large), 20)
         figures.append(Figure(name, ratio, "x", 1.5, False, f"{one * 1e6:.1f} µs, {other * 1e6:.1f} µs"))
         small.reset(), large.reset()
     return figures

@@ -224,9 +224,9 @@ def tool_pay_fine(_state: LibraryState, member_id: Any = _MISSING, amount: Any =
     """Pay part of the balance."""
     if member_id.__class__ is not str or not member_id.isascii():
         member_id = _rt.coerce(_state, _p_pay_fine["member_id"], member_id)
-    if amount.__class__ is float and 0 < amount < 1e12 and (_m := (amount * 100).__round__()) / 100 == amount:
+    if amount.__class__ is float and 0.0 < amount < 1e12 and (_m := (amount * 100.0).__round__()) / 100.0 == amount:
         amount = _m
-    elif amount.__class__ is int and 0 < amount < 1e12:
+    elif amount.__class__ is int and 0.0 < amount < 1e12:
         amount *= 100
     else:
         amount = _rt.coerce(_state, _p_pay_fine["amount"], amount)

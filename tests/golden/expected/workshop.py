@@ -395,9 +395,9 @@ def tool_pay(_state: WorkshopState, job_id: Any = _MISSING, amount: Any = _MISSI
     """Take the money."""
     if job_id.__class__ is not str:
         job_id = _rt.coerce(_state, _p_pay["job_id"], job_id)
-    if amount.__class__ is float and 0 < amount < 1e12 and (_m := (amount * 100).__round__()) / 100 == amount:
+    if amount.__class__ is float and 0.0 < amount < 1e12 and (_m := (amount * 100.0).__round__()) / 100.0 == amount:
         amount = _m
-    elif amount.__class__ is int and 0 < amount < 1e12:
+    elif amount.__class__ is int and 0.0 < amount < 1e12:
         amount *= 100
     else:
         amount = _rt.coerce(_state, _p_pay["amount"], amount)
