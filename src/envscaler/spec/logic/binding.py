@@ -66,7 +66,9 @@ def bind_target(b: Block, target: cst.BaseExpression, value: Value) -> None:
                 parts = (item or NEVER,) * len(elements)
             for i, part in enumerate(elements):
                 of = parts[i] if parts is not None and i < len(parts) else value.type
-                bind_target(b, part.value, _shared(Value(of, value.view, value.copy_of, value.frozen)))
+                bind_target(
+                    b, part.value, _shared(Value(of, value.view, value.copy_of, value.frozen, field=value.field))
+                )
         case _:
             b.say("forbidden-syntax", target, "only names can stand here")
 
@@ -87,7 +89,7 @@ def declare(b: Block, node: cst.CSTNode, name: str, value: Value) -> None:
     elif (hidden := _hidden(b, name)) is not None:
         b.say("shadowing", node, f"'{name}' hides {hidden}", fix="take another name")
     b.locals_bound.setdefault(name, node)
-    b.env.bind(name, Binding(value.type, "local", value.view, value.frozen))
+    b.env.bind(name, Binding(value.type, "local", value.view, value.frozen, field=value.field))
     b.note(node, value, Role("local", name))
 
 
@@ -118,6 +120,6 @@ def elements_of(b: Block, node: cst.BaseExpression, source: Value) -> Value:
         b.say("not-iterable", node, f"one cannot go through {an(source.type)}", fix=fix)
         return Value(NEVER)
     if isinstance(item, TupleOf):
-        return Value(item, source.view, source.copy_of, source.frozen)
+        return Value(item, source.view, source.copy_of, source.frozen, field=source.field)
     copy_of = source.copy_of or (record_state(item) if source.view is None else None)
-    return _shared(Value(item, source.view, copy_of, source.frozen))
+    return _shared(Value(item, source.view, copy_of, source.frozen, field=source.field))

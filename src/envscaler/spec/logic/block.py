@@ -26,18 +26,20 @@ Mode = Literal["read", "write", "helper", "rule"]
 @dataclass(frozen=True, slots=True)
 class Value:
     """What an expression gives. ``view``: the state it aliases; ``copy_of``: the state it is a copy of in the language's
-    sense; ``frozen``: why it may not be written to, "" when it may; ``path``: its place for narrowing, if it has one."""
+    sense; ``frozen``: why it may not be written to, "" when it may; ``path``: its place for narrowing, if it has one;
+    ``field``: of a view of a part of a record, the record's field that the part is in, "" when it is not known."""
 
     type: Type
     view: str | None = None
     copy_of: str | None = None
     frozen: str = ""
     path: Path | None = None
+    field: str = ""
 
     def part(self, of: Type, *, name: str | None = None) -> Value:
         """A part of this value: as much a view, a copy or frozen as the whole."""
         path = (*self.path, name) if self.path is not None and name is not None else None
-        return Value(of, self.view, self.copy_of, self.frozen, path)
+        return Value(of, self.view, self.copy_of, self.frozen, path, self.field)
 
 
 @dataclass(frozen=True, slots=True)

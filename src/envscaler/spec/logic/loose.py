@@ -13,7 +13,9 @@ __all__ = ["report_any"]
 
 
 def report_any(world: World) -> None:
-    """A note for every field and parameter that takes any value."""
+    """A note for every field and parameter that takes any value, when the spec has no errors."""
+    if world.report.failed:  # a type that was refused counts as any
+        return
     for field in _fields(world.spec):
         if _loose(field.type):
             world.report.extend([Diagnostic(

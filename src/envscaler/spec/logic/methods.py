@@ -201,9 +201,9 @@ def _dict_result(
         case "keys":
             return Value(IterOf(of.key))
         case "values":
-            return Value(IterOf(of.value), view, owner.copy_of, owner.frozen)
+            return Value(IterOf(of.value), view, owner.copy_of, owner.frozen, field=owner.field)
         case "items":
-            return Value(IterOf(TupleOf((of.key, of.value))), view, owner.copy_of, owner.frozen)
+            return Value(IterOf(TupleOf((of.key, of.value))), view, owner.copy_of, owner.frozen, field=owner.field)
         case "update":
             value = infer(b, found["other"], of)
             store(b, found["other"], value, of, "'update'")

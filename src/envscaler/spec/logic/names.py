@@ -81,7 +81,7 @@ def _local(b: Block, node: cst.Name, binding: Binding) -> Value:
         b.say("unlike-types", node, f"'{name}' has unlike types depending on the way here", fix="use two names")
     of = b.env.facts.get((name,), binding.type)
     copy_of = record_state(of) if binding.view is None else None
-    value = Value(of, binding.view, copy_of, binding.frozen, (name,))
+    value = Value(of, binding.view, copy_of, binding.frozen, (name,), binding.field)
     return b.note(node, value, Role(binding.kind, name))
 
 
@@ -210,28 +210,23 @@ def _field(b: Block, node: cst.Attribute, value: Value, struct: Struct, name: st
 def _known_field(b: Block, node: cst.Attribute, value: Value, struct: Struct, found: Field) -> Value:
     path = path_of(node)
     if value.view is not None:
-        b.reads(value.view, _root_field(b, node))
+        b.reads(value.view, found.name if b.world.state_of(struct) is not None else value.field)
     if found.absent and (path is None or path not in b.env.present):
         owner = b.source(node.value)
         b.say("maybe-absent", node, f"'{found.name}' may be absent from {struct.name}",
               fix=f'test `"{found.name}" in {owner}` first, or use {owner}.get("{found.name}")')  # fmt: skip
     of = found.type if path is None else b.env.facts.get(path, found.type)
     shares = container(of)
-    result = Value(of, value.view if shares else None, value.copy_of if shares else None, value.frozen, path)
+    within = found.name if b.world.state_of(struct) is not None else value.field
+    result = Value(
+        of,
+        value.view if shares else None,
+        value.copy_of if shares else None,
+        value.frozen,
+        path,
+        within if shares else "",
+    )
     return b.note(node, result, Role("field", found.name, struct))
-
-
-def _root_field(b: Block, node: cst.BaseExpression) -> str:
-    """The record's field that a place inside a record goes through."""
-    name = ""
-    while isinstance(node, cst.Attribute | cst.Subscript):
-        note = b.notes.get(node.value)
-        if isinstance(node, cst.Attribute):
-            name = node.attr.value
-        if note is not None and isinstance(strip_null(note.type), Struct) and strip_null(note.type).collection:  # type: ignore[attr-defined]
-            return name
-        node = node.value
-    return name
 
 
 def _union_field(b: Block, node: cst.Attribute, value: Value, union: Union, name: str) -> Value:
@@ -328,9 +323,16 @@ def _at(b: Block, node: cst.Subscript, owner: Value, item: Type, word: str) -> V
     of = item if path is None else b.env.facts.get(path, item)
     shares = container(of)
     if owner.view is not None:
-        b.reads(owner.view, _root_field(b, node))
+        b.reads(owner.view, owner.field)
     copy_of = owner.copy_of or (record_state(of) if owner.view is None else None)
-    value = Value(of, owner.view if shares else None, copy_of if shares else None, owner.frozen, path)
+    value = Value(
+        of,
+        owner.view if shares else None,
+        copy_of if shares else None,
+        owner.frozen,
+        path,
+        owner.field if shares else "",
+    )
     return b.note(node, value, Role("at", word))
 
 

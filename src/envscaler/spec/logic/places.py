@@ -52,11 +52,13 @@ def change(b: Block, place: cst.BaseExpression, owner: Value, *, field: str = ""
 
 def _change_state(b: Block, place: cst.BaseExpression, owner: Value, field: str, structure: bool) -> bool:
     assert owner.view is not None
-    name = field if field and _is_record(owner.type) else _field_of_record(b, place) or field
+    record = b.world.state_of(owner.type) if isinstance(owner.type, Struct) else None
+    name = field if record is not None else owner.field
+    what = f"{owner.view}.{name}" if name else owner.view
     if b.mode == "read":
-        b.say("write-in-read", place, f"a read tool changes {owner.view}.{name}", fix="declare 'kind: write'")
+        b.say("write-in-read", place, f"a read tool changes {what}", fix="declare 'kind: write'")
     elif b.mode == "rule":
-        b.say("impure-rule", place, f"a rule changes {owner.view}.{name}; it only reads")
+        b.say("impure-rule", place, f"a rule changes {what}; it only reads")
     if structure and b.source(place) in (text for text, _ in b.iterating):
         b.say(
             "change-while-iterating",
@@ -70,24 +72,6 @@ def _change_state(b: Block, place: cst.BaseExpression, owner: Value, field: str,
     else:
         b.env.forget_elements()
     return True
-
-
-def _is_record(of: Type) -> bool:
-    inner = strip_null(of)
-    return isinstance(inner, Struct) and inner.collection is not None
-
-
-def _field_of_record(b: Block, place: cst.BaseExpression) -> str:
-    """The field of the record that a place inside it goes through, "" when a local view hides it."""
-    node = place
-    while isinstance(node, cst.Attribute | cst.Subscript):
-        owner = b.notes.get(node.value)
-        if isinstance(node, cst.Attribute) and owner is not None:
-            inner = strip_null(owner.type)
-            if isinstance(inner, Struct) and (inner.collection is not None or b.world.state_of(inner)):
-                return node.attr.value
-        node = node.value
-    return ""
 
 
 def _inside_copy(place: cst.BaseExpression, owner: Value) -> bool:

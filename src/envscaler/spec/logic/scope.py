@@ -28,6 +28,7 @@ class Binding:
     frozen: str = ""
     certain: bool = True
     clash: bool = False
+    field: str = ""  # of a view of a part: the record's field it is in
 
 
 @dataclass(slots=True)
@@ -105,4 +106,5 @@ def _meet(a: Binding | None, b: Binding | None) -> Binding:
         a.frozen or b.frozen or ("one thing or another, by the way taken here," if split else ""),
         a.certain and b.certain,
         a.clash or b.clash or both is None,
+        a.field if a.field == b.field else "",
     )

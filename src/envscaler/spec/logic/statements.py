@@ -395,8 +395,7 @@ class _Statements:
         if isinstance(target, cst.Name):
             self._augment_name(target, result)
             return
-        owner = b.notes[target.value]
-        value = Value(owner.type, owner.view, owner.value_of)
+        value = infer(b, target.value)
         place = self._place_type(target, before)
         if not assignable(result.type, place) and result.type != NEVER:
             b.say("wrong-type", node, f"'{b.source(target)}' takes {place}; the result is {result.type}")
