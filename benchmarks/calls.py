@@ -29,7 +29,11 @@ CALLS: dict[str, tuple[str, list[dict[str, Any]], int]] = {
         ],
         50,
     ),
-    "set_overdraft": ("write", [{"account_id": "A-00100", "limit": 50.5}, {"account_id": "A-00100", "limit": 75.25}], 50),
+    "set_overdraft": (
+        "write",
+        [{"account_id": "A-00100", "limit": 50.5}, {"account_id": "A-00100", "limit": 75.25}],
+        50,
+    ),
 }
 AIMS = {"read": (0.6, 0.7), "write": (0.4, 0.5)}
 
@@ -45,7 +49,9 @@ def run() -> list[Figure]:
         begin_again = functools.partial(_begin_again, hand, env)
         ways = {"call": _called(env, tool, arguments), "tools": _keywords(getattr(env.tools, tool), arguments)}
         for i, (way, action) in enumerate(ways.items()):
-            by_hand, ours, ratio = paired(_keywords(getattr(hand, tool), arguments), action, number, between=begin_again)
+            by_hand, ours, ratio = paired(
+                _keywords(getattr(hand, tool), arguments), action, number, between=begin_again
+            )
             rate = f"{len(arguments) / by_hand:,.0f}/s by hand, {len(arguments) / ours:,.0f}/s"
             figures.append(Figure(f"{way} {tool} ({kind})", 1 / ratio, "x", AIMS[kind][i], True, rate))
     return figures

@@ -19,7 +19,9 @@ def ledger_class() -> Any:
 
 def accounts(number: int) -> dict[str, dict[str, dict[str, Any]]]:
     """A state with that many accounts, two to a customer."""
-    customers = {f"C-{i:05d}": {"name": f"Customer {i}", "email": f"c{i}@example.com"} for i in range(max(number // 2, 1))}
+    customers = {
+        f"C-{i:05d}": {"name": f"Customer {i}", "email": f"c{i}@example.com"} for i in range(max(number // 2, 1))
+    }
     return {
         "customers": customers,
         "accounts": {

@@ -24,10 +24,13 @@ def run() -> list[Figure]:
     forks = [_played(env.fork()) for _ in range(FORKS)]
     gc.collect()
     added = (_resident() - before) / 1024
-    figures = [Figure(f"{FORKS} forks of {WRITES} writes", added, "MB", 60, False, f"over {SIZE:,} accounts")]
-    figures.append(Figure("reading the final state", _scoring(first), "kB", 16, False, "peak allocated by a sum over all accounts"))
     assert len(forks) == FORKS
-    return figures
+    return [
+        Figure(f"{FORKS} forks of {WRITES} writes", added, "MB", 60, False, f"over {SIZE:,} accounts"),
+        Figure(
+            "reading the final state", _scoring(first), "kB", 16, False, "peak allocated by a sum over all accounts"
+        ),
+    ]
 
 
 def _played(env: Any) -> Any:

@@ -31,7 +31,9 @@ def show(title: str, figures: Sequence[Figure]) -> None:
     width = max(len(f.name) for f in figures)
     for f in figures:
         sign = ">=" if f.at_least else "<="
-        print(f"  {f.name:{width}}  {f.value:8.2f} {f.unit:3}  aim {sign} {f.aim:<6g} {'ok  ' if f.met else 'MISS'}  {f.more}")
+        print(
+            f"  {f.name:{width}}  {f.value:8.2f} {f.unit:3}  aim {sign} {f.aim:<6g} {'ok  ' if f.met else 'MISS'}  {f.more}"
+        )
 
 
 def seconds(action: Callable[[], object], number: int) -> float:

@@ -227,3 +227,13 @@ def test_a_call_by_name_and_a_method_do_the_same() -> None:
     other.tools.deposit(**given_)
     agree(one, other)
     assert not one.call("set_overdraft", {"account_id": "A-00001", "limit": 100}).changed
+
+
+def test_text_that_is_not_unicode_is_not_found() -> None:
+    direct, _, _ = both("ledger.yaml", SPECS["ledger"].read_text(encoding="utf-8"))
+    env = direct.new(accounts(4))
+    for tool in ("balance", "account_details"):
+        error = env.call(tool, {"account_id": "A-\ud800"}).error
+        assert error is not None
+        assert error.code in ("refused", "not_found")
+        assert error.message.encode() == b"There is no account A-\\ud800."

@@ -15,7 +15,7 @@ from envscaler.compiler.identifiers import upper_snake
 from envscaler.compiler.layout import Doc, Group, Prefixed, call, flat
 from envscaler.compiler.literals import literal, quoted
 from envscaler.compiler.naming import Naming
-from envscaler.compiler.prologue import prologue, signature_default, type_text
+from envscaler.compiler.prologue import only_looked_up, prologue, signature_default, type_text
 from envscaler.compiler.results import Result, result_functions
 from envscaler.compiler.statement import Stmt, bound
 from envscaler.compiler.transforms import lower
@@ -321,7 +321,7 @@ class _Planner:
         kept = self.kept.get(tool.name) if kind == "tool" else None
         lowered = lower(body, self.naming, "tool" if kind == "tool" else "setup", kept)
         edits = body.effects.edits if kept is None else frozenset()
-        before = tuple(prologue(self.spec, tool.params, table, edits))
+        before = tuple(prologue(self.spec, tool.params, table, edits, only_looked_up(body)))
         signature = [f"_state: {state_class}", *(f"{p.name}: Any = {signature_default(p.field)}" for p in tool.params)]
         doc = self._about(tool)
         function = Function(
@@ -372,8 +372,10 @@ class _Planner:
         ordered = sorted(tool.params, key=lambda p: p.field.default is not MISSING)
         params = [own, *(self._method_param(p) for p in ordered)]
         function = self.naming.functions["tool", tool.name]
-        handed = call(function, "_state", *(p.name for p in tool.params))
-        return Method(tool.name, own, _signature(params), self._about(tool), handed, quoted(tool.name), self._end(tool))
+        end = self._end(tool)
+        state = "_state" if end == "commit" else f"{own}._state"
+        handed = call(function, state, *(p.name for p in tool.params))
+        return Method(tool.name, own, _signature(params), self._about(tool), handed, quoted(tool.name), end)
 
     def _method_param(self, param: Param) -> str:
         if param.field.default is MISSING:

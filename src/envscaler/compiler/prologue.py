@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+import libcst as cst
+from libcst import matchers
+
 from envscaler.compiler.layout import flat
 from envscaler.compiler.literals import literal, quoted
 from envscaler.compiler.statement import Stmt, message
+from envscaler.spec.checked import CheckedBody
 from envscaler.spec.model import Param, Spec
 from envscaler.spec.types import (
     BOOL,
@@ -26,30 +30,59 @@ from envscaler.spec.types import (
     strip_null,
 )  # fmt: skip
 
-__all__ = ["LIMIT", "prologue", "signature_default", "type_text"]
+__all__ = ["LIMIT", "only_looked_up", "prologue", "signature_default", "type_text"]
 
 LIMIT = 2**53
 """Whole numbers lie strictly between -LIMIT and LIMIT. Written as a literal, which is quicker than a name."""
 
 
-def prologue(spec: Spec, params: tuple[Param, ...], table: str, edits: frozenset[str]) -> Iterator[Stmt]:
+def prologue(
+    spec: Spec, params: tuple[Param, ...], table: str, edits: frozenset[str], keys: frozenset[str] = frozenset()
+) -> Iterator[Stmt]:
     """Statements in the order of the contract: all arguments first, then all references, in parameter order.
 
-    ``table`` is the name of the parameters' descriptions; ``edits`` the states whose records the body may write.
+    ``table`` is the name of the parameters' descriptions; ``edits`` the states whose records the body may write;
+    ``keys`` the parameters that are only looked up, see `only_looked_up`.
     """
     for param in params:
-        yield Stmt(_coerced(param.field, table), param.field.span.line)
+        yield Stmt(_coerced(param.field, table, param.name in keys), param.field.span.line)
     for param in params:
         yield from _exists(spec, param, edits, params)
 
 
-def _coerced(of: Field, table: str) -> str:
+def only_looked_up(body: CheckedBody) -> frozenset[str]:
+    """The parameters that a body reads as keys of collections and in the messages of failures, and nowhere else."""
+    names: list[cst.Name] = []
+    fine: set[cst.CSTNode] = set()
+    stack: list[cst.CSTNode] = [body.module]
+    while stack:
+        node = stack.pop()
+        note = body.notes.get(node)
+        role = note.role if note is not None else None
+        match node:
+            case cst.Name() if role is not None and role.kind == "param":
+                names.append(node)
+            case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=key))]):
+                if role is not None and (role.kind, role.name) == ("at", "collection"):
+                    fine.add(key)
+            case cst.Call(args=args) if role is not None:
+                if (role.kind, role.name) == ("method", "collection.get"):
+                    fine.update(a.value for a in args)
+                elif role.kind == "call" and role.name in ("fail", "require"):
+                    for arg in args[role.name == "require" :]:
+                        if arg.keyword is None or arg.keyword.value == "message":
+                            fine.update(matchers.findall(arg, matchers.Name()))
+        stack.extend(node.children)
+    return frozenset(n.value for n in names) - {n.value for n in names if n not in fine}
+
+
+def _coerced(of: Field, table: str, key: bool) -> str:
     name = of.name
     slow = f"{name} = _rt.coerce(_state, {table}[{quoted(name)}], {name})"
     kind = strip_null(of.type)
     if kind == MONEY and not isinstance(of.type, Nullable):
         return _money(of, slow)
-    test = _test(of, kind)
+    test = _test(of, kind, key)
     if test is None:
         return slow
     if isinstance(of.type, Nullable):
@@ -59,12 +92,14 @@ def _coerced(of: Field, table: str) -> str:
     return f"if {test}:\n    {slow}"
 
 
-def _test(of: Field, kind: Type) -> str | None:
-    """The expression that is true when an argument needs a closer look; None when it always does."""
+def _test(of: Field, kind: Type, key: bool) -> str | None:
+    """The expression that is true when an argument needs a closer look; None when it always does. ``key``: it is only
+    looked up, and text that is not valid Unicode is not found."""
     name = of.name
     if of.pattern is not None:
         return None
-    if isinstance(kind, Key) and kind.of == STR and not isinstance(of.type, Nullable):
+    plain_key = kind == STR and key and of.min_length is None and of.max_length is None
+    if (plain_key or (isinstance(kind, Key) and kind.of == STR)) and not isinstance(of.type, Nullable):
         return f"{name}.__class__ is not str"  # whatever text it is, it must be the key of a record
     if kind == STR or (isinstance(kind, Key) and kind.of == STR):
         return f"{name}.__class__ is not str or not {name}.isascii()" + _length(of)

@@ -143,15 +143,20 @@ class Collection:
     def edit_or_none(self, key: Any) -> Any:
         """The record to write to in this call, or None."""
         before = self.before
-        if key in before:
-            return self.own_get(key)
-        old = self.get(key)
-        if old is None:
-            return None
-        if not before:
+        if before:
+            if key in before:
+                return self.own_get(key)
+            old = self.look(key)
+            if old is None:
+                return None
+        else:
+            old = self.get(key)
+            if old is None:
+                return None
             self.dirty.append(self)
             self.get = self.look
-            self.saved_top, self.saved_added = self.top, self.added
+            self.saved_top = self.top
+            self.saved_added = self.added
         before[key] = old
         self.merged = None
         new = self.own[key] = self.clone(old)

@@ -222,7 +222,7 @@ _p_pay_fine = _s.params(_s.Param("member_id", _s.STR), _s.Param("amount", _s.MON
 
 def tool_pay_fine(_state: LibraryState, member_id: Any = _MISSING, amount: Any = _MISSING) -> Any:
     """Pay part of the balance."""
-    if member_id.__class__ is not str or not member_id.isascii():
+    if member_id.__class__ is not str:
         member_id = _rt.coerce(_state, _p_pay_fine["member_id"], member_id)
     if amount.__class__ is float and 0.0 < amount < 1e12 and (_m := (amount * 100.0).__round__()) / 100.0 == amount:
         amount = _m
@@ -272,7 +272,7 @@ class LibraryTools(Tools):
             _result.value = _value
             return _result
         except BaseException as _problem:
-            return _failed(_state, _problem, "check_out")
+            return _failed(self._state, _problem, "check_out")
 
     def find_copies(self, words: str, limit: int = 20) -> ToolResult:
         """Copies whose title contains the given words, any case."""
@@ -283,7 +283,7 @@ class LibraryTools(Tools):
             _result.value = _value
             return _result
         except BaseException as _problem:
-            return _failed(_state, _problem, "find_copies")
+            return _failed(self._state, _problem, "find_copies")
 
 
 class LibraryUserTools(Tools):
@@ -293,11 +293,10 @@ class LibraryUserTools(Tools):
 
     def pay_fine(self, member_id: str, amount: float) -> ToolResult:
         """Pay part of the balance."""
-        _state = self._state
         try:
-            return tool_pay_fine(_state, member_id, amount)
+            return tool_pay_fine(self._state, member_id, amount)
         except BaseException as _problem:
-            return _failed(_state, _problem, "pay_fine")
+            return _failed(self._state, _problem, "pay_fine")
 
 
 # -- the environment

@@ -545,7 +545,7 @@ class WorkshopTools(Tools):
             _result.value = _value
             return _result
         except BaseException as _problem:
-            return _failed(_state, _problem, "take_in")
+            return _failed(self._state, _problem, "take_in")
 
     def add_line(self, job_id: str, line: dict[str, Any]) -> ToolResult:
         """Write down work or a part."""
@@ -556,7 +556,7 @@ class WorkshopTools(Tools):
             _result.value = _value
             return _result
         except BaseException as _problem:
-            return _failed(_state, _problem, "add_line")
+            return _failed(self._state, _problem, "add_line")
 
     def finish(self, job_id: str) -> ToolResult:
         """Hand a job over."""
@@ -567,7 +567,7 @@ class WorkshopTools(Tools):
             _result.value = _value
             return _result
         except BaseException as _problem:
-            return _failed(_state, _problem, "finish")
+            return _failed(self._state, _problem, "finish")
 
     def pay(self, job_id: str, amount: float) -> ToolResult:
         """Take the money."""
@@ -578,18 +578,17 @@ class WorkshopTools(Tools):
             _result.value = _value
             return _result
         except BaseException as _problem:
-            return _failed(_state, _problem, "pay")
+            return _failed(self._state, _problem, "pay")
 
     def customer(self, customer_id: int) -> ToolResult:
         """One customer."""
-        _state = self._state
         try:
-            _value = tool_customer(_state, customer_id)
+            _value = tool_customer(self._state, customer_id)
             _result = _Ok()
             _result.value = _value
             return _result
         except BaseException as _problem:
-            return _failed(_state, _problem, "customer")
+            return _failed(self._state, _problem, "customer")
 
     def update_address(self, customer_id: int, changes: dict[str, Any]) -> ToolResult:
         """Change parts of an address."""
@@ -600,7 +599,7 @@ class WorkshopTools(Tools):
             _result.value = _value
             return _result
         except BaseException as _problem:
-            return _failed(_state, _problem, "update_address")
+            return _failed(self._state, _problem, "update_address")
 
     def shelf_tree(self) -> ToolResult:
         """Where things are."""
@@ -611,7 +610,7 @@ class WorkshopTools(Tools):
             _result.value = _value
             return _result
         except BaseException as _problem:
-            return _failed(_state, _problem, "shelf_tree")
+            return _failed(self._state, _problem, "shelf_tree")
 
 
 class WorkshopUserTools(Tools):
@@ -628,7 +627,7 @@ class WorkshopUserTools(Tools):
             _result.value = _value
             return _result
         except BaseException as _problem:
-            return _failed(_state, _problem, "search")
+            return _failed(self._state, _problem, "search")
 
 
 # -- the environment
