@@ -19,16 +19,20 @@ _OPERATORS: Final = {"*": operator.mul, "/": operator.truediv, "//": operator.fl
 Number = int | float
 
 
-def arith(text: str) -> Number:
-    """The value; Failure `arithmetic` when the text is no arithmetic or has no finite value."""
+def arith(text: str, otherwise: str = "invalid syntax") -> Number:
+    """The value; Failure `arithmetic` when the text has no finite value, with the words ``otherwise`` when it is none."""
     if len(text) > _LENGTH:
         raise Failure("arithmetic", f"The expression is longer than {_LENGTH} characters.")
     try:
         return _finite(_Parser(_split(text)).whole())
-    except ZeroDivisionError:
-        raise Failure("arithmetic", "division by zero") from None
+    except _NoArithmetic:
+        raise Failure("arithmetic", otherwise) from None
     except OverflowError:
         raise Failure("arithmetic", "The result is too large.") from None
+
+
+class _NoArithmetic(Exception):
+    """The text does not follow the grammar."""
 
 
 def _split(text: str) -> list[str]:
@@ -36,14 +40,10 @@ def _split(text: str) -> list[str]:
     while at < end:
         found = _PART.match(text, at)
         if found is None:
-            raise _syntax()
+            raise _NoArithmetic
         result.append(found[1] or found[2])
         at = found.end()
     return result
-
-
-def _syntax() -> Failure:
-    return Failure("arithmetic", "invalid syntax")
 
 
 class _Parser:
@@ -57,7 +57,7 @@ class _Parser:
     def whole(self) -> Number:
         value = self.sum()
         if self.at != len(self.parts):
-            raise _syntax()
+            raise _NoArithmetic
         return value
 
     def peek(self) -> str:
@@ -79,6 +79,8 @@ class _Parser:
         while (sign := self.peek()) in ("*", "/", "//", "%"):
             self.at += 1
             other = self.sign()
+            if other == 0 and sign != "*":
+                raise Failure("arithmetic", _by_zero(sign, isinstance(value, float) or isinstance(other, float)))
             value = _finite(_OPERATORS[sign](value, other))
         return value
 
@@ -105,6 +107,8 @@ class _Parser:
             and exponent * math.log2(abs(base)) > 53.5
         ):
             raise Failure("arithmetic", "The result is too large.")
+        if base == 0 and exponent < 0:
+            raise Failure("arithmetic", "0.0 cannot be raised to a negative power")
         result = base**exponent
         if isinstance(result, complex):
             raise Failure("arithmetic", "The result is not a real number.")
@@ -115,15 +119,26 @@ class _Parser:
         if part == "(":
             value = self.sum()
             if self.take() != ")":
-                raise _syntax()
+                raise _NoArithmetic
             return value
         if not part or not (part[0].isdigit() or part[0] == "."):
-            raise _syntax()
+            raise _NoArithmetic
         if part.isdigit():
             if len(part) > 1 and part[0] == "0" and part.strip("0"):
-                raise _syntax()
+                raise _NoArithmetic
             return _finite(int(part))
         return float(part)
+
+
+def _by_zero(sign: str, floats: bool) -> str:
+    """Python's words, which recorded worlds answer with; the same on every version of Python."""
+    match sign:
+        case "/":
+            return "float division by zero" if floats else "division by zero"
+        case "//":
+            return "float floor division by zero" if floats else "integer division or modulo by zero"
+        case _:
+            return "float modulo" if floats else "integer modulo by zero"
 
 
 def _finite(value: Number) -> Number:

@@ -104,7 +104,7 @@ _BUILTINS = (
     Builtin("walk", "walk(tree, key)", "The record and everything below it, parents first, in order.", "walk"),
     Builtin("path", "path(tree, key) -> list of str", "The names from the root down to the record.", "path"),
     Builtin("byte_len", "byte_len(text) -> int", "Length in UTF-8 bytes.", "byte_len", ((STR,),), 0, INT),
-    Builtin("arith", "arith(text) -> number", "The value of an arithmetic text: numbers, + - * / and parentheses.", "arith", ((STR,),), 0, NUMBER),
+    Builtin("arith", "arith(text, otherwise) -> number", "The value of an arithmetic text; `otherwise` is the message when it is none.", "arith", ((STR,), (STR,)), 1, NUMBER),
 )  # fmt: skip
 
 _TEXT_TO_TEXT = "lower upper title capitalize casefold swapcase"
