@@ -43,7 +43,7 @@ def failed(state: State, problem: BaseException, name: str, actor: str = "") -> 
         code, message, cause = (
             "arithmetic",
             f"A value is of another type than it should be: {str(problem)[:200]}.",
-            None,
+            problem,
         )
     else:
         code, message, cause = _words(problem)
