@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import libcst as cst
-from libcst import matchers
 
 from envscaler.compiler.layout import flat
 from envscaler.compiler.literals import literal, quoted
@@ -54,11 +53,8 @@ def only_looked_up(body: CheckedBody) -> frozenset[str]:
     """The parameters that a body reads as keys of collections and in the messages of failures, and nowhere else."""
     names: list[cst.Name] = []
     fine: set[cst.CSTNode] = set()
-    stack: list[cst.CSTNode] = [body.module]
-    while stack:
-        node = stack.pop()
-        note = body.notes.get(node)
-        role = note.role if note is not None else None
+    for node, note in body.notes.items():
+        role = note.role
         match node:
             case cst.Name() if role is not None and role.kind == "param":
                 names.append(node)
@@ -71,9 +67,15 @@ def only_looked_up(body: CheckedBody) -> frozenset[str]:
                 elif role.kind == "call" and role.name in ("fail", "require"):
                     for arg in args[role.name == "require" :]:
                         if arg.keyword is None or arg.keyword.value == "message":
-                            fine.update(matchers.findall(arg, matchers.Name()))
-        stack.extend(node.children)
+                            fine.update(_names(arg))
     return frozenset(n.value for n in names) - {n.value for n in names if n not in fine}
+
+
+def _names(node: cst.CSTNode) -> Iterator[cst.Name]:
+    if isinstance(node, cst.Name):
+        yield node
+    for child in node.children:
+        yield from _names(child)
 
 
 def _coerced(of: Field, table: str, key: bool) -> str:

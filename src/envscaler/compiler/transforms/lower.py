@@ -108,7 +108,7 @@ class _Walk(cst.CSTTransformer):
                 rows.append(f"{counter(name)} = _state.{name}.top")
         small = original.body[0] if isinstance(original, cst.SimpleStatementLine) else original
         line = self.low.body.statement_lines.get(small, 1)
-        return self.parsed([(row, line) for row in rows])
+        return self.parsed([(row, line) for row in rows]) if rows else []
 
     def parsed(self, rows: Sequence[Row]) -> list[cst.BaseStatement]:
         """Lines of code, each with its line in the block, as statements."""
