@@ -37,14 +37,12 @@ def failed(state: State, problem: BaseException, name: str, actor: str = "") -> 
         raise problem
     model = state._model
     tool = model.setups.get(name) if actor == "setup" else model.tools.get(name)
+    cause: Exception | None = None
     if isinstance(problem, Failure):
-        code, message, cause = problem.code, problem.message, None
+        code, message = problem.code, problem.message
     elif isinstance(problem, TypeError) and model.loose:  # only an `any` value can be of the wrong type
-        code, message, cause = (
-            "arithmetic",
-            f"A value is of another type than it should be: {str(problem)[:200]}.",
-            problem,
-        )
+        code, message = "arithmetic", f"A value is of another type than it should be: {str(problem)[:200]}."
+        cause = problem
     else:
         code, message, cause = _words(problem)
     line = getattr(problem, "line", 0) or _line(model, problem.__traceback__) or (tool.line if tool is not None else 0)
@@ -70,7 +68,7 @@ def _error(
     return result
 
 
-def _words(problem: Exception) -> tuple[str, str, BaseException | None]:
+def _words(problem: Exception) -> tuple[str, str, Exception | None]:
     """Code, message and cause of an exception that Python raised in a body."""
     match problem:
         case ZeroDivisionError():
