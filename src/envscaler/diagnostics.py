@@ -79,6 +79,8 @@ def nearest(name: str, allowed: Iterable[str]) -> str | None:
     if name.lower() in lowered:
         return lowered[name.lower()]
     found = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if not found and len(name) <= 4:  # in short names two letters that changed places are most of the name
+        found = [n for n in names if sorted(n) == sorted(name)]
     return found[0] if found else None
 
 

@@ -35,7 +35,7 @@ def test_all_problems_come_at_once_in_file_order(titles: Titles) -> None:
 
 def test_a_rate_in_prose_that_no_constant_has(titles: Titles) -> None:
     """Field fault A11."""
-    (found,) = titles("constants:\n  CASHBACK: 0.02\ndescription: You earn 3% on what you buy.\n")
+    (found,) = titles("constants:\n  CASHBACK: 0.02\ndescription: You earn 3% cashback on what you buy.\n")
     assert found == "prose-number: the text says 3%, the constant CASHBACK is 0.02"
     assert titles("constants:\n  CASHBACK: 0.02\ndescription: You earn 2% on what you buy.\n") == []
     assert (
@@ -57,7 +57,7 @@ def test_prose_is_rendered_from_constants(read: Callable[[str], tuple[object, li
     assert spec is not None
     assert (
         render("{FEE} on {DAYS}; {{FEE}}, {other} and {a: 1}", spec.constants)
-        == "2.5 on 1, 2; {FEE}, {other} and {a: 1}"
+        == "2.50 on 1, 2; {FEE}, {other} and {a: 1}"
     )
 
 
@@ -82,7 +82,7 @@ def test_code_in_a_name_and_quotes_in_a_description() -> None:
     spec, diagnostics = read_spec(
         "s",
         complete(
-            f'tools:\n  "x(): import os #":\n    kind: read\n  ok:\n    kind: read\n    description: {json.dumps(text)}\n    do: |\n      return 1\n'
+            f'tools:\n  "x(): import os #":\n    kind: read\n    description: x\n    do: |\n      return 1\n  ok:\n    kind: read\n    description: {json.dumps(text)}\n    do: |\n      return 1\n'
         ),
     )
     assert spec is not None
@@ -171,7 +171,7 @@ def test_problems_of_a_json_file(tmp_path: Path, content: str, reason: str) -> N
     found = _with_file(tmp_path, "a.json", content)
     assert len(found) == 1
     assert reason in found[0]
-    assert found[0].startswith("specs/a.json:1:1")
+    assert found[0].startswith("specs/a.json:1:")
 
 
 def test_data_in_a_yaml_file_has_its_own_places(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_file_is_inside_the_folder(tmp_path: Path) -> None:
 
 
 def test_a_state_that_is_shared_by_many_problems_is_cut(titles: Titles) -> None:
-    found = titles(STATE + "initial_state:\n  xs:\n" + "".join(f"    {n}: {{n: x}}\n" for n in range(500)))
+    found = titles(STATE + "initial_state:\n  xs:\n" + "".join(f"    {n}: {{}}\n" for n in range(500)))
     assert len(found) == 201
     assert found[-1] == "more-problems: 300 more problems are not shown"
 

@@ -91,6 +91,10 @@ def parse_json(path: str, data: bytes, report: Report) -> y.Mapping | None:
             report.error("too-deep", span, f"the data nests more than {y.MAX_DEPTH} levels deep")
             return None
         root = _Nodes(span, report).parse(text)
+    except json.JSONDecodeError as error:
+        place = Span(path, error.lineno, error.colno, error.lineno, error.colno + 1)
+        report.error("data-file", place, f"the file is not JSON: {error.msg[:1].lower()}{error.msg[1:]}")
+        return None
     except (ValueError, RecursionError) as error:
         report.error("data-file", span, f"the file is not JSON: {str(error)[:200]}")
         return None

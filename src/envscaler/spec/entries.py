@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from envscaler.diagnostics import Span, one_of
 from envscaler.spec.forms import FormKey, form
 from envscaler.spec.model import Block, Constant, Text
+from envscaler.spec.prose import Prose
 from envscaler.spec.report import Report, short
 from envscaler.spec.scalars import NotA, any_value, parse_scalar
 from envscaler.spec.types import BOOL, INT, Key, Struct, Type
@@ -28,9 +29,10 @@ class Context:
     zoned: bool = True
     constants: dict[str, Constant] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)  # names of types as written to those they are read by
     keys: dict[str, Key] = field(default_factory=dict)  # the key type of each collection
     records: dict[str, Struct] = field(default_factory=dict)  # record types by name
-    prose: list[tuple[Text, tuple[str, ...] | None]] = field(default_factory=list)  # with the parameters of a message
+    prose: list[Prose] = field(default_factory=list)
     taken: dict[str, tuple[str, Span]] = field(default_factory=dict)  # names that logic can say: what it is, where
 
     @property
@@ -75,6 +77,7 @@ class Entries:
         self.where = where  # how messages call this mapping: `tool 'check_out'`
         self.span = span
         self._kinds = {k.key: k for k in self.form.keys}
+        self._meant()
         self._check()
 
     @classmethod
@@ -92,18 +95,28 @@ class Entries:
             )
         return None
 
+    def _meant(self) -> None:
+        """Report unknown keys. One that is like a key that is not there is read as that key: its lack is not reported too."""
+        found: dict[str, Entry] = {}
+        for name, entry in self.node.entries.items():
+            if name in self._kinds:
+                found[name] = entry
+                continue
+            meant = self.report.unknown(
+                "unknown-key",
+                entry.key.span,
+                f"{self.where} has no key {short(name)}",
+                name,
+                self.form.names,
+                "allowed keys",
+            )
+            if meant is not None and meant not in self.node.entries and meant not in found:
+                found[meant] = Entry(replace(entry.key, text=meant), entry.value)
+        self.node = replace(self.node, entries=found)
+
     def _check(self) -> None:
         for name, entry in self.node.entries.items():
-            if name not in self._kinds:
-                self.report.unknown(
-                    "unknown-key",
-                    entry.key.span,
-                    f"{self.where} has no key {short(name)}",
-                    name,
-                    self.form.names,
-                    "allowed keys",
-                )
-            elif not self._kinds[name].null and isinstance(entry.value, Scalar) and entry.value.is_null:
+            if not self._kinds[name].null and isinstance(entry.value, Scalar) and entry.value.is_null:
                 self.report.error(
                     "null-value",
                     entry.key.span,
@@ -159,7 +172,7 @@ class Entries:
         if node is None:
             return None
         text = Text(node.text.strip("\n") if node.style == "literal" else node.text, node.span)
-        self.context.prose.append((text, params))
+        self.context.prose.append(Prose(text, params or ()))
         return text
 
     def prose_text(self, name: str) -> str:

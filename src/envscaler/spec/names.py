@@ -5,14 +5,19 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from envscaler.spec.forms import NAME_KINDS
 from envscaler.spec.language import RESERVED_NAMES
 from envscaler.spec.report import Report, short
-from envscaler.spec.yamltree import Scalar
+from envscaler.spec.yamltree import Entry, Mapping, Scalar
 
-__all__ = ["MAX_NAME", "OUTSIDE", "RESERVED_TOOLS", "check_name", "check_outside", "is_name", "proposal"]
+__all__ = [
+    "MAX_NAME", "OUTSIDE", "RESERVED_TOOLS", "check_name", "check_outside", "is_name", "named_entries", "proposal",
+    "usable_name",
+]  # fmt: skip
 
 MAX_NAME: Final = 64
 OUTSIDE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
@@ -73,6 +78,25 @@ def check_name(key: Scalar, kind: str, what: str, report: Report, *, reserved: b
         )
         return False
     return True
+
+
+def usable_name(key: Scalar, kind: str, what: str, report: Report, *, reserved: bool = True) -> Scalar | None:
+    """The name, or after its report the well-formed one that it stands for, so that its uses are not reported too."""
+    if check_name(key, kind, what, report, reserved=reserved):
+        return key
+    better = None if key.style == "broken" or is_name(key.text, kind) else proposal(key.text, kind)
+    return None if better is None or (reserved and better in RESERVED_NAMES) else replace(key, text=better)
+
+
+def named_entries(
+    mapping: Mapping | None, kind: str, what: str, report: Report, *, reserved: bool = True
+) -> Iterator[tuple[str, Entry]]:
+    """The entries of a mapping under usable names; ``what`` is how a message calls one: `a tool`."""
+    entries = mapping.entries if mapping else {}
+    for name, entry in entries.items():
+        key = usable_name(entry.key, kind, what, report, reserved=reserved)
+        if key is not None and (key.text == name or key.text not in entries):
+            yield key.text, Entry(key, entry.value)
 
 
 def _why(name: str, kind: str) -> str:

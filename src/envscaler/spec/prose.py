@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from envscaler.diagnostics import Span
@@ -11,23 +12,32 @@ from envscaler.spec.model import Constant, Text
 from envscaler.spec.report import Report, suggest
 from envscaler.spec.types import MONEY, Enum, Scalar, Type
 
-__all__ = ["PLACEHOLDER", "check_prose", "constant_text", "render"]
+__all__ = ["PLACEHOLDER", "Prose", "check_prose", "constant_text", "render"]
 
 PLACEHOLDER: Final = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """`{{` and `}}` are plain brackets; `{name}` is a placeholder; any other bracket stands for itself."""
 
 
-_UNCLOSED: Final = re.compile(r"(?<!\{)\{([A-Za-z_][A-Za-z0-9_]*)\b(?!\})")
+_UNCLOSED: Final = re.compile(r"(?<!\{)\{([A-Za-z_][A-Za-z0-9_]*)\b(?!\})([!:.\[][^{}\s]{0,20}\})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A text, the parameters that it may name, and numbers that it may say: the bounds of its tool's parameters."""
+
+    text: Text
+    params: tuple[str, ...] = ()
+    numbers: frozenset[float] = frozenset()
 
 
 def constant_text(constant: Constant) -> str:
-    """A constant as prose shows it: the JSON text of its value, texts without quotes."""
+    """A constant as prose shows it: texts without quotes, money with two decimals unless it is whole, else JSON."""
     return _text(constant.value, constant.type)
 
 
 def _text(value: Any, of: Type) -> str:
     if of == MONEY and isinstance(value, int):
-        return str(value // 100 if value % 100 == 0 else value / 100)
+        return f"{value // 100}" if value % 100 == 0 else f"{value / 100:.2f}"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, (list, tuple)):
@@ -49,24 +59,43 @@ def render(text: str, constants: Mapping[str, Constant]) -> str:
     return PLACEHOLDER.sub(fill, text)
 
 
-def check_prose(
-    texts: list[tuple[Text, tuple[str, ...] | None]], constants: Mapping[str, Constant], report: Report
-) -> None:
-    """Report unknown placeholders, and numbers that contradict a constant. Messages may also name their parameters."""
+def check_prose(texts: list[Prose], constants: Mapping[str, Constant], lines: Sequence[str], report: Report) -> None:
+    """Report unknown placeholders, and numbers that contradict a constant. ``lines`` are those of the file."""
     words = {name: _words(name) for name, c in constants.items() if _numeric(c)}
-    for text, params in texts:
-        _placeholders(text, params or (), constants, report)
+    for prose in texts:
+        _placeholders(prose, constants, lines, report)
         if words:
-            _numbers(text, constants, words, report)
+            _numbers(prose, constants, words, lines, report)
 
 
-def _placeholders(text: Text, params: tuple[str, ...], constants: Mapping[str, Constant], report: Report) -> None:
+def _place(text: Text, start: int, end: int, lines: Sequence[str]) -> Span:
+    """Where a part of a text stands in the file; the whole text where that cannot be told."""
+    span = text.span
+    before, at = text.value.count("\n", 0, start), text.value.rfind("\n", 0, start) + 1
+    shown = text.value[at:].split("\n", 1)[0]
+    first = span.line - 1
+    if lines[first][span.column - 1 : span.column] == "|":
+        first += 1
+        while first < len(lines) and not lines[first].strip():
+            first += 1
+    number = first + before
+    column = lines[number].find(shown, span.column - 1 if number == span.line - 1 else 0) if number < len(lines) else -1
+    if column < 0 or end - at > len(shown):
+        return span
+    return Span(span.path, number + 1, column + start - at + 1, number + 1, column + end - at + 1)
+
+
+def _placeholders(prose: Prose, constants: Mapping[str, Constant], lines: Sequence[str], report: Report) -> None:
+    text, params = prose.text, prose.params
     allowed = [*params, *constants]
     for match in _UNCLOSED.finditer(text.value):
         if match[1] in allowed:
-            title = f"{{{match[1]} is no placeholder, as its bracket is not closed after the name"
             report.error(
-                "unknown-placeholder", text.span, title, "placeholders take no format", f"write {{{match[1]}}}"
+                "unknown-placeholder",
+                _place(text, *match.span(), lines),
+                f"{match[0]}: placeholders take no format" if match[2] else f"{match[0]} is not closed after the name",
+                "a constant is shown by its type: money with two decimals unless it is whole" if match[2] else "",
+                f"write {{{match[1]}}}",
             )
     for match in PLACEHOLDER.finditer(text.value):
         name = match[1]
@@ -75,7 +104,7 @@ def _placeholders(text: Text, params: tuple[str, ...], constants: Mapping[str, C
             what = "parameters and constants" if params else "constants"
             report.error(
                 "unknown-placeholder",
-                text.span,
+                _place(text, *match.span(), lines),
                 f"{{{name}}} stands for nothing",
                 f"{what}: {', '.join(allowed[:12]) or 'none'}",
                 f"did you mean {{{near}}}?" if near else f"for plain brackets write {{{{{name}}}}}",
@@ -139,26 +168,42 @@ def _major(constant: Constant) -> float:
 
 
 def _numbers(
-    text: Text, constants: Mapping[str, Constant], words: Mapping[str, frozenset[str]], report: Report
+    prose: Prose,
+    constants: Mapping[str, Constant],
+    words: Mapping[str, frozenset[str]],
+    lines: Sequence[str],
+    report: Report,
 ) -> None:
+    text = prose.text
     values = {name: _major(constants[name]) for name in words}
-    for sentence in _SENTENCE.split(text.value):
+    right = (*values.values(), *prose.numbers)
+    for start, sentence in _sentences(text.value):
         said = {_stem(w) for w in re.findall(r"[a-z]+", PLACEHOLDER.sub(" ", sentence).lower())}
-        for shown, number, percent in _found(sentence):
+        for match, number, percent in _found(sentence):
             meant = number / 100 if percent else number
-            if any(_same(meant, v) or (percent and _same(number, v)) for v in values.values()):
+            if any(_same(meant, v) or (percent and _same(number, v)) for v in right):
                 continue
             for name, about in words.items():
                 if f"{{{name}}}" not in sentence and _contradicts(percent, name, values[name], about, said):
-                    _warn(text.span, shown, constants[name], report)
+                    place = _place(text, start + match.start(), start + match.end(), lines)
+                    _warn(place, match[0].strip(), constants[name], report)
                     break
 
 
-def _found(sentence: str) -> Iterator[tuple[str, float, bool]]:
+def _sentences(text: str) -> Iterator[tuple[int, str]]:
+    """Sentences, each with the offset where it begins."""
+    start = 0
+    for gap in _SENTENCE.finditer(text):
+        yield start, text[start : gap.start()]
+        start = gap.end()
+    yield start, text[start:]
+
+
+def _found(sentence: str) -> Iterator[tuple[re.Match[str], float, bool]]:
     for match in _NUMBER.finditer(sentence):
-        yield match[0].strip(), float(match[1]), match[2] is not None
+        yield match, float(match[1]), match[2] is not None
     for match in _SPELLED_NUMBER.finditer(sentence):
-        yield match[0], float(_SPELLED[match[0].lower()]), False
+        yield match, float(_SPELLED[match[0].lower()]), False
 
 
 def _same(a: float, b: float) -> bool:
@@ -166,9 +211,9 @@ def _same(a: float, b: float) -> bool:
 
 
 def _contradicts(percent: bool, name: str, value: float, about: frozenset[str], said: set[str]) -> bool:
-    """A percentage contradicts any rate; another number what the sentence names with all its words."""
+    """A percentage contradicts a rate that shares a word with the sentence; another number what it names with all words."""
     if percent:
-        return 0 < value < 1 or not _RATES.isdisjoint(name.lower().split("_"))
+        return not about.isdisjoint(said) and (0 < value < 1 or not _RATES.isdisjoint(name.lower().split("_")))
     return bool(about) and about <= said
 
 

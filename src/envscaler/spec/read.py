@@ -14,7 +14,7 @@ from envscaler.spec import yamltree as y
 from envscaler.spec.datafile import load_data
 from envscaler.spec.entries import Context, Entries, json_of
 from envscaler.spec.model import HelperDef, Spec, Text
-from envscaler.spec.names import check_name
+from envscaler.spec.names import check_name, named_entries
 from envscaler.spec.prose import check_prose
 from envscaler.spec.read_data import DataReader
 from envscaler.spec.read_examples import read_examples
@@ -83,12 +83,12 @@ class _Reader:
             )
         data = DataReader(context, states)
         initial = self._initial(data)
-        known = {name: {r.key for r in records} for name, records in data.records.items()}
+        known = {name: data.keys(name) for name in data.records}
         for name, entries in tool_entries.items():
             examples = read_examples(context, tools[name], entries, states, rules, known)
             tools[name] = dataclasses.replace(tools[name], examples=examples)
         after_each = self._after_each(helpers)
-        check_prose(context.prose, constants, self.report)
+        check_prose(context.prose, constants, self.document.lines, self.report)
         return Spec(
             path=self.document.path,
             source=self.document.text,
@@ -164,9 +164,11 @@ class _Reader:
     def _types(self) -> TypeReader:
         mapping = self.root.mapping("types")
         if mapping is not None:
-            good = {k: e for k, e in mapping.entries.items() if check_name(e.key, "type", "a type", self.report)}
+            good = dict(named_entries(mapping, "type", "a type", self.report))
             for entry in good.values():
                 self.context.claim(entry.key, "a type")
+            renamed = {e.key.span: name for name, e in good.items()}
+            self.context.renamed = {k: renamed[e.key.span] for k, e in mapping.entries.items() if e.key.span in renamed}
             mapping = y.Mapping(mapping.span, mapping.start, mapping.end, mapping.flow, good)
         return TypeReader(self.context, mapping)
 

@@ -35,6 +35,7 @@ class DataReader:
     context: Context
     states: Mapping[str, StateDef]
     records: dict[str, list[Record]] = field(default_factory=dict)
+    refused: dict[str, set[Any]] = field(default_factory=dict)  # keys of records that have a problem
 
     def __post_init__(self) -> None:
         self.converter = Converter(self.context)
@@ -158,6 +159,7 @@ class DataReader:
         inner = y.Mapping(entry.key.span if not own else node.span, node.start, node.end, node.flow, own)
         fields = self.converter.fields(inner, state.record.fields, where, state.record.name)
         if key is BAD or BAD in fields.values():
+            self.refused.setdefault(state.name, set()).add(key)
             return BAD
         self.records[state.name].append(Record(key, fields, entry.key.span, where))
         return {state.key.json: key, **fields} if state.key.in_record else fields
@@ -212,8 +214,12 @@ class DataReader:
 
     # -- what holds between records
 
+    def keys(self, state: str) -> set[Any]:
+        """The keys of a state's records, those included that have a problem."""
+        return {r.key for r in self.records.get(state, ())} | self.refused.get(state, set())
+
     def _check(self) -> None:
-        keys = {name: {r.key for r in records} for name, records in self.records.items()}
+        keys = {name: self.keys(name) for name in self.records}
         for state in self.states.values():
             if not state.single:
                 self._unique_keys(state)

@@ -99,7 +99,11 @@ class _Reader:
             return {name: self._argument(params.get(name), e) for name, e in entry.value.entries.items()}
         converter = Converter(self.context)
         found = converter.fields(
-            entry.value, {f.name: f for f in params.values()}, Where("call"), f"tool {self.tool.name!r}"
+            entry.value,
+            {f.name: f for f in params.values()},
+            Where("call"),
+            f"tool {self.tool.name!r}",
+            kind="parameter",
         )
         return {k: v for k, v in found.items() if v is not BAD}
 
@@ -142,6 +146,8 @@ class _Reader:
         found = {}
         for state_name, part in entry.value.entries.items():
             state = self.states.get(state_name)
+            if state is None and state_name in self.context.keys:
+                continue  # the state was refused
             if state is None:
                 self.context.report.unknown(
                     "unknown-state",

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import Any, Final, Protocol
 
 from envscaler.diagnostics import Span, one_of
 from envscaler.spec import yamltree as y
 from envscaler.spec.entries import Context, Entries
 from envscaler.spec.forms import form
-from envscaler.spec.names import check_name, check_outside
+from envscaler.spec.names import check_outside, named_entries
 from envscaler.spec.patterns import BadPattern, check_pattern
-from envscaler.spec.types import ANY, STR, Const, DictOf, Field, ListOf, Nullable, Scalar, Type, strip_null
-from envscaler.spec.values import BAD, Converter, Where
+from envscaler.spec.types import INT, NEVER, STR, Const, DictOf, Field, ListOf, Nullable, Scalar, Type, strip_null
+from envscaler.spec.values import BAD, Converter, Where, written_bound
 
 __all__ = ["FieldReader"]
 
@@ -40,10 +41,7 @@ class FieldReader:
         """The fields under ``key`` by name, those that could be read."""
         found: dict[str, Field] = {}
         outside: dict[str, Span] = {}
-        mapping = entries.mapping(key)
-        for name, entry in mapping.entries.items() if mapping else ():
-            if not check_name(entry.key, "lower", form(kind).what, self.report, reserved=False):
-                continue
+        for name, entry in named_entries(entries.mapping(key), "lower", form(kind).what, self.report, reserved=False):
             found[name], _ = self.field(entry, kind, f"{kind} {name!r} of {entries.where}")
             self.distinct(found[name], entry.key.span, outside)
         return found
@@ -107,12 +105,12 @@ class FieldReader:
                 "a field with a default is never absent",
             )
         value = Converter(self.context, "internal").field(entry.value, declared, Where(f"default of {declared.name}"))
-        return declared if value is BAD else _replaced(declared, value)
+        return _replaced(declared, None if value is BAD else value)
 
     def _bound(self, entries: Entries, name: str, of: Type) -> Any:
         entry = entries.get(name)
         kind = strip_null(of)
-        if entry is None or of is ANY:
+        if entry is None or of is NEVER:
             return None
         if not isinstance(kind, Scalar) or kind.name not in _ORDERED:
             self._no_use(entries, name, f"a bound goes with {one_of(_ORDERED)}, not with {kind}")
@@ -122,7 +120,7 @@ class FieldReader:
 
     def _length(self, entries: Entries, name: str, of: Type) -> int | None:
         kind = strip_null(of)
-        if of is not ANY and kind != STR and not isinstance(kind, (ListOf, DictOf)):
+        if of is not NEVER and kind != STR and not isinstance(kind, (ListOf, DictOf)):
             self._no_use(entries, name, f"a length goes with str, lists and dicts, not with {kind}")
             return None
         length = entries.integer(name)
@@ -135,7 +133,7 @@ class FieldReader:
         scalar = entries.scalar("pattern", "a regular expression")
         if scalar is None:
             return None
-        if of is not ANY and strip_null(of) != STR:
+        if of is not NEVER and strip_null(of) != STR:
             self._no_use(entries, "pattern", f"a pattern goes with str, not with {strip_null(of)}")
             return None
         try:
@@ -163,11 +161,13 @@ class FieldReader:
             (declared.min_length, declared.max_length, "max_length"),
         ]
         for least, most, key in pairs:
+            shown = partial(written_bound, INT if key == "max_length" else declared.type)
             if least is not None and most is not None and least > most:  # type: ignore[operator]
                 self.report.error(
                     "bad-bounds",
                     entries.key_span(key),
-                    f"{entries.where}: the bounds leave no value: more than the greatest is the least",
+                    f"{entries.where}: the least ({shown(least)}) is more than the greatest ({shown(most)})",
+                    "no value is within these bounds",
                 )
         if declared.unique and isinstance(declared.type, (ListOf, DictOf)):
             self._no_use(entries, "unique", "values of lists and dicts are not compared")

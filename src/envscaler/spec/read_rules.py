@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from envscaler.spec import yamltree as y
 from envscaler.spec.entries import Context, Entries, json_of
-from envscaler.spec.model import Constant, RuleDef, StateDef
-from envscaler.spec.names import check_name
+from envscaler.spec.model import Constant, RuleDef, StateDef, Text
+from envscaler.spec.names import named_entries
 from envscaler.spec.read_types import TypeReader
 from envscaler.spec.report import short
 from envscaler.spec.scalars import NotA
-from envscaler.spec.types import ANY, BOOL, FLOAT, INT, STR, DictOf, Enum, ListOf, Type, strip_null
+from envscaler.spec.types import ANY, BOOL, FLOAT, INT, NEVER, STR, DictOf, Enum, ListOf, Type, strip_null
 from envscaler.spec.values import BAD, Converter, Where
 
 __all__ = ["read_constants", "read_rules"]
@@ -19,28 +19,26 @@ __all__ = ["read_constants", "read_rules"]
 
 def read_constants(context: Context, types: TypeReader, declared: y.Mapping | None) -> dict[str, Constant]:
     """The constants by name."""
-    for name, entry in declared.entries.items() if declared else ():
-        if check_name(entry.key, "constant", "a constant", context.report) and context.claim(entry.key, "a constant"):
-            constant = _constant(context, types, name, entry)
-            if constant is not None:
-                context.constants[name] = constant
+    for name, entry in named_entries(declared, "constant", "a constant", context.report):
+        if context.claim(entry.key, "a constant"):
+            context.constants[name] = _constant(context, types, name, entry)
     return context.constants
 
 
-def _constant(context: Context, types: TypeReader, name: str, entry: y.Entry) -> Constant | None:
+def _constant(context: Context, types: TypeReader, name: str, entry: y.Entry) -> Constant:
     where = f"constant {name!r}"
     node = entry.value
     if isinstance(node, y.Mapping) and not _is_data(node):
         entries = Entries(context, node, "constant", where, entry.key.span)
         entries.prose("description")
         of_entry, value = entries.get("type"), entries.get("value")
-        of = types.expression(of_entry.value, where) if of_entry else ANY
+        of = types.expression(of_entry.value, where) if of_entry else NEVER
         if value is None:
-            return Constant(name, of, None, entry.key.span) if entries.has("value") else None
+            return Constant(name, of, None, entry.key.span)
         node = value.value
     elif isinstance(node, y.Scalar) and node.is_null:
         context.report.error("null-value", entry.key.span, f"{where} has no value", "expected its value")
-        return None
+        return Constant(name, NEVER, None, entry.key.span)
     else:
         of = _guess(node)
     value_of = Converter(context, "internal").value(node, of, Where(name))
@@ -75,16 +73,14 @@ def _common(types: list[Type]) -> Type:
 def read_rules(context: Context, states: Mapping[str, StateDef], declared: y.Mapping | None) -> dict[str, RuleDef]:
     """The rules by name."""
     found = {}
-    for name, entry in declared.entries.items() if declared else ():
-        if check_name(entry.key, "lower", "a rule", context.report, reserved=False):
-            entries = Entries.of(context, entry, "rule", f"rule {name!r}")
-            rule = _rule(context, states, name, entries) if entries else None
-            if rule is not None:
-                found[name] = rule
+    for name, entry in named_entries(declared, "lower", "a rule", context.report, reserved=False):
+        entries = Entries.of(context, entry, "rule", f"rule {name!r}")
+        if entries:
+            found[name] = _rule(context, states, name, entries)
     return found
 
 
-def _rule(context: Context, states: Mapping[str, StateDef], name: str, entries: Entries) -> RuleDef | None:
+def _rule(context: Context, states: Mapping[str, StateDef], name: str, entries: Entries) -> RuleDef:
     kinds = [k for k in ("holds", "moves", "policy") if entries.has(k) and (k != "policy" or entries.flag("policy"))]
     if len(kinds) > 1:
         context.report.error(
@@ -106,9 +102,16 @@ def _rule(context: Context, states: Mapping[str, StateDef], name: str, entries: 
     each = _each(context, states, entries)
     place = _field(context, states, entries)
     moves = _moves(context, states, entries, place) if place else None
-    if text is None:
-        return None
-    return RuleDef(name, text, each, entries.block("holds"), place, moves, entries.flag("policy"), entries.span)
+    return RuleDef(
+        name,
+        text or Text("", entries.span),
+        each,
+        entries.block("holds"),
+        place,
+        moves,
+        entries.flag("policy"),
+        entries.span,
+    )
 
 
 def _each(context: Context, states: Mapping[str, StateDef], entries: Entries) -> str | None:
@@ -124,7 +127,6 @@ def _each(context: Context, states: Mapping[str, StateDef], entries: Entries) ->
             list(states),
             "states",
         )
-        return None
     return node.text
 
 
@@ -171,12 +173,12 @@ def _moves(
 ) -> dict[str, tuple[str, ...]] | None:
     of = strip_null(states[place[0]].record.fields[place[1]].type)
     mapping = entries.mapping("moves")
-    if mapping is None or of is ANY:
+    if mapping is None or of is NEVER:
         return None
     if not isinstance(of, Enum) or not all(isinstance(v, str) for v in of.values):
         context.report.error(
             "bad-moves",
-            entries.key_span("field"),
+            entries.node.entries["field"].value.span,
             f"{entries.where}: {'.'.join(place)} is {of}",
             "expected an enum of texts",
         )

@@ -10,7 +10,7 @@ from envscaler.diagnostics import Span
 from envscaler.spec import yamltree as y
 from envscaler.spec.entries import Context, Entries
 from envscaler.spec.model import KeyDef, StateDef, TreeDef
-from envscaler.spec.names import check_name, check_outside
+from envscaler.spec.names import check_outside, is_name, named_entries, proposal, usable_name
 from envscaler.spec.read_types import TypeReader
 from envscaler.spec.report import short
 from envscaler.spec.types import BOOL, INT, STR, Field, Key, Nullable, Struct
@@ -28,29 +28,33 @@ class StateReader:
     def __init__(self, context: Context, declared: y.Mapping | None) -> None:
         self.context = context
         self.report = context.report
-        self.heads: dict[str, tuple[Entries, KeyDef | None]] = {}
-        for name, entry in declared.entries.items() if declared else ():
-            if check_name(entry.key, "lower", "a state", self.report) and context.claim(entry.key, "a state"):
+        self.heads: dict[str, tuple[Entries, KeyDef | None, Struct]] = {}
+        for name in declared.entries if declared else ():
+            context.keys[name] = Key(name)  # refs to what is refused are not reported
+        for name, entry in named_entries(declared, "lower", "a state", self.report):
+            if context.claim(entry.key, "a state"):
                 self._head(name, entry)
 
     def _head(self, name: str, entry: y.Entry) -> None:
         entries = Entries.of(self.context, entry, "state", f"state {name!r}")
         if entries is None:
-            self.context.keys.setdefault(name, Key(name))
             return
         key = self._key(entries, name)
-        self.heads[name] = (entries, key)
-        if not entries.flag("single"):
-            self.context.keys[name] = key.type if key else Key(name)
-        record = entries.scalar("record", "the name of a type")
-        if record and check_name(record, "type", "a record", self.report) and self.context.claim(record, "a record"):
-            self.context.records[record.text] = Struct(
-                record.text, {}, name, key.name if key else None, key.type if key else None
-            )
+        self.context.keys.pop(name, None)
+        if key:
+            self.context.keys[name] = key.type
+        record = Struct(f"record of {name}", {}, name, key.name if key else None, key.type if key else None)
+        node = entries.scalar("record", "the name of a type")
+        named = usable_name(node, "type", "a record", self.report) if node else None
+        if named and self.context.claim(named, "a record"):
+            record = dataclasses.replace(record, name=named.text)
+            self.context.records[named.text] = record
+        self.heads[name] = (entries, key, record)
 
     def _key(self, entries: Entries, name: str) -> KeyDef | None:
+        """The key of a state, None when it is single. One that was refused is made up, so that its uses are no problems."""
         entry = entries.get("key")
-        if entries.flag("single"):
+        if _single(entries):
             for extra in ("key", "unique", "tree"):
                 if entries.has(extra):
                     self.report.error(
@@ -60,7 +64,8 @@ class StateReader:
                         "a single record has no key and no siblings",
                         "remove one of the two",
                     )
-            return None
+            if not entries.has("key"):
+                return None
         if entry is None:
             if not entries.has("key"):
                 self.report.error(
@@ -70,28 +75,26 @@ class StateReader:
                     "key: how its records are addressed",
                     f"key: {{name: {name.removesuffix('s')}_id}}, or `single: true` for one record",
                 )
-            return None
+            return _made_up(entries, name)
         inner = Entries.of(self.context, entry, "key", f"the key of {entries.where}")
-        if inner is None:
-            return None
-        return self._key_def(inner, name)
+        return self._key_def(entries, inner, name) if inner else _made_up(entries, name)
 
-    def _key_def(self, inner: Entries, name: str) -> KeyDef | None:
-        own = inner.scalar("name", "a name")
-        if own is None or not check_name(own, "lower", "a key", self.report, reserved=False):
-            return None
+    def _key_def(self, entries: Entries, inner: Entries, name: str) -> KeyDef:
+        node = inner.scalar("name", "a name")
+        own = usable_name(node, "lower", "a key", self.report, reserved=False) if node else None
+        made_up = _made_up(entries, name)
         of = INT if inner.choice("type", "str") == "int" else STR
         outside = inner.scalar("json", "the outside name")
         if outside is not None and not check_outside(outside, "a key", self.report, strict=False):
             outside = None
         return KeyDef(
-            own.text,
+            own.text if own else made_up.name,
             Key(name, of),
-            outside.text if outside else own.text,
+            outside.text if outside else own.text if own else made_up.json,
             self._make(inner, of is INT),
             bool(inner.typed("in_record", BOOL)),
             inner.typed("in_record", BOOL) is not False,
-            own.span,
+            own.span if own else made_up.span,
         )
 
     def _make(self, inner: Entries, whole: bool) -> str | None:
@@ -106,26 +109,22 @@ class StateReader:
                 f"{inner.where}: {short(node.text)} makes no keys",
                 "expected text with one {n} or {n:04d}, which counts, or one {hex:8}, which is seeded, up to 32 digits",
             )
-            return None
+            return "{n}"
         if whole and node.text != "{n}":
             self.report.error(
                 "bad-make", node.span, f"{inner.where}: {short(node.text)} makes no whole numbers", help='write "{n}"'
             )
-            return None
+            return "{n}"
         return node.text
 
     def read(self, types: TypeReader) -> dict[str, StateDef]:
         """The states, their records filled with fields."""
         found = {}
-        for name, (entries, key) in self.heads.items():
-            record = self.context.records.get(entries.text("record") or "")
-            if record is None or record.collection != name:
-                record = Struct(f"record of {name}", {}, name, key.name if key else None, key.type if key else None)
+        for name, (entries, key, record) in self.heads.items():
             record.fields.update(types.fields.read(entries, "fields", "field"))  # type: ignore[attr-defined]
             if key:
                 self._no_key_field(entries, key, record)
-            if key or entries.flag("single"):
-                found[name] = self._state(name, entries, key, record)
+            found[name] = self._state(name, entries, key, record)
         return found
 
     def _no_key_field(self, entries: Entries, key: KeyDef, record: Struct) -> None:
@@ -251,3 +250,22 @@ class StateReader:
         node = inner.node.entries.get(key)
         span: Span = node.value.span if node else inner.span
         self.report.error("bad-tree", span, f"{inner.where}: {what}", why)
+
+
+def _single(entries: Entries) -> bool:
+    """Whether a state is single; one with a refused value of `single` was meant to be."""
+    entry = entries.get("single")
+    return entry is not None and not (isinstance(entry.value, y.Scalar) and entry.value.text == "false")
+
+
+def _made_up(entries: Entries, state: str) -> KeyDef:
+    """What the key of a state may have been: by the text that stands for it, else by the record's name."""
+    for key in ("key", "record"):
+        entry = entries.get(key)
+        text = entry.value.text if entry and isinstance(entry.value, y.Scalar) else ""
+        name = proposal(text if key == "key" else f"{text}_id", "lower") if text else None
+        if name and is_name(name, "lower"):
+            break
+    else:
+        name = f"{state}_id"
+    return KeyDef(name, Key(state), name, "{n}", False, True, entries.span)

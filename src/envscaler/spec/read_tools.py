@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Literal
 
 from envscaler.diagnostics import Span
 from envscaler.spec import yamltree as y
 from envscaler.spec.entries import Context, Entries, json_of
 from envscaler.spec.model import HelperDef, Param, Text, ToolDef
-from envscaler.spec.names import OUTSIDE, RESERVED_TOOLS, check_name
+from envscaler.spec.names import OUTSIDE, RESERVED_TOOLS, named_entries, usable_name
 from envscaler.spec.read_types import TypeReader
 from envscaler.spec.report import short
 from envscaler.spec.scalars import NotA
-from envscaler.spec.types import DictOf, Key, ListOf, Partial, Struct, Type, Union, strip_null
+from envscaler.spec.types import MONEY, NEVER, DictOf, Key, ListOf, Partial, Struct, Type, Union, strip_null
 
 __all__ = ["read_errors", "read_functions", "read_tools"]
 
@@ -23,18 +24,19 @@ def read_functions(
 ) -> dict[str, HelperDef]:
     """The helpers or setup functions by name."""
     found = {}
-    for name, entry in declared.entries.items() if declared else ():
-        if not check_name(entry.key, "lower", "a helper" if kind == "helper" else "a setup function", context.report):
-            continue
+    what = "a helper" if kind == "helper" else "a setup function"
+    for name, entry in named_entries(declared, "lower", what, context.report):
         if kind == "helper" and not context.claim(entry.key, "a helper"):
             continue
         entries = Entries.of(context, entry, "helper", f"{kind} {name!r}")
         block = entries.block("do") if entries else None
         if entries is None:
             continue
+        before = len(context.prose)
         params = _params(context, types, entries, records=kind == "helper")
         returns = _returns(types, entries)
         description = entries.prose_text("description")
+        _own_numbers(context, before, params)
         if block:
             found[name] = HelperDef(name, kind, params, returns, block, description, entries.span)
     return found
@@ -46,8 +48,8 @@ def read_tools(
     """The tools by name, and the entries of each for reading its examples once the initial state is known."""
     found: dict[str, ToolDef] = {}
     examples: dict[str, Entries] = {}
-    for name, entry in declared.entries.items() if declared else ():
-        if not _tool_name(context, entry.key):
+    for name, entry in named_entries(declared, "lower", "a tool", context.report, reserved=False):
+        if not _free_tool(context, entry.key):
             continue
         entries = Entries.of(context, entry, "tool", f"tool {name!r}")
         tool = _tool(context, types, name, entries) if entries else None
@@ -57,9 +59,7 @@ def read_tools(
     return found, examples
 
 
-def _tool_name(context: Context, key: y.Scalar) -> bool:
-    if not check_name(key, "lower", "a tool", context.report, reserved=False):
-        return False
+def _free_tool(context: Context, key: y.Scalar) -> bool:
     if key.text in RESERVED_TOOLS:
         context.report.error(
             "reserved-name",
@@ -73,6 +73,7 @@ def _tool_name(context: Context, key: y.Scalar) -> bool:
 
 
 def _tool(context: Context, types: TypeReader, name: str, entries: Entries) -> ToolDef | None:
+    before = len(context.prose)
     description = entries.prose("description")
     if description is None and not entries.has("description"):
         context.report.warning(
@@ -85,6 +86,7 @@ def _tool(context: Context, types: TypeReader, name: str, entries: Entries) -> T
     params = _params(context, types, entries, records=False)
     for param in params:
         _outside_names(context, param.field.type, param.field.span, entries.where)
+    _own_numbers(context, before, params)
     kind = entries.choice("kind")
     block = entries.block("do")
     returns = _returns(types, entries)
@@ -103,6 +105,20 @@ def _tool(context: Context, types: TypeReader, name: str, entries: Entries) -> T
         (),
         entries.span,
     )
+
+
+def _own_numbers(context: Context, before: int, params: tuple[Param, ...]) -> None:
+    """Tell the prose of a tool or helper, from the ``before``th on, which numbers are bounds of its parameters."""
+    own = frozenset(n for param in params for n in _numbers_of(param))
+    context.prose[before:] = [replace(prose, numbers=own) for prose in context.prose[before:]]
+
+
+def _numbers_of(param: Param) -> Iterator[float]:
+    field = param.field
+    unit = 100 if strip_null(field.type) == MONEY else 1
+    for value in (field.ge, field.gt, field.le, field.lt, field.default, field.min_length, field.max_length):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            yield value / unit
 
 
 def _returns(types: TypeReader, entries: Entries) -> Type | None:
@@ -143,8 +159,8 @@ def _params(context: Context, types: TypeReader, entries: Entries, *, records: b
     found: list[Param] = []
     outside: dict[str, Span] = {}
     names = tuple(mapping.entries) if mapping else ()
-    for name, entry in mapping.entries.items() if mapping else ():
-        if check_name(entry.key, "lower", "a parameter", context.report) and _free(context, entry.key, "a parameter"):
+    for name, entry in named_entries(mapping, "lower", "a parameter", context.report):
+        if _free(context, entry.key, "a parameter"):
             param = _param(context, types, entry, f"parameter {name!r} of {entries.where}", names, records)
             types.fields.distinct(param.field, entry.key.span, outside)
             found.append(param)
@@ -161,7 +177,7 @@ def _param(
     bound = entries.scalar("as", "a name")
     missing = entries.prose("missing", names)
     for key in ("as", "missing"):
-        if entries.has(key) and not isinstance(strip_null(field.type), Key):
+        if entries.has(key) and not isinstance(strip_null(field.type), Key) and field.type is not NEVER:
             context.report.error(
                 "misplaced-attribute",
                 entries.key_span(key),
@@ -169,9 +185,9 @@ def _param(
                 "it goes with a ref",
             )
             bound = None if key == "as" else bound
-    if bound is not None and not (
-        check_name(bound, "lower", "a record", context.report) and _free(context, bound, "a record")
-    ):
+    if bound is not None:
+        bound = usable_name(bound, "lower", "a record", context.report)
+    if bound is not None and not _free(context, bound, "a record"):
         bound = None
     return Param(field, bound.text if bound else None, missing)
 
@@ -198,15 +214,19 @@ def _bound_names(context: Context, params: list[Param], mapping: y.Mapping | Non
         if param.as_name is None or mapping is None:
             continue
         if param.as_name in seen:
-            entry = mapping.entries[param.name].value
-            node = entry.entries["as"].value if isinstance(entry, y.Mapping) else entry
             context.report.error(
                 "name-clash",
-                node.span,
+                _as_span(mapping, param),
                 f"{param.as_name!r} is already the name of a parameter",
                 "each name is bound once",
             )
         seen.add(param.as_name)
+
+
+def _as_span(mapping: y.Mapping, param: Param) -> Span:
+    entry = mapping.entries.get(param.name)
+    node = entry.value.entries.get("as") if entry and isinstance(entry.value, y.Mapping) else None
+    return node.value.span if node else param.field.span
 
 
 def _outside_names(context: Context, of: Type, span: Span, where: str) -> None:

@@ -11,8 +11,8 @@ from envscaler.spec.forms import ATTRIBUTES, SCALARS, TYPE_KEYS
 from envscaler.spec.read_fields import FieldReader
 from envscaler.spec.report import short
 from envscaler.spec.types import (
-    ANY,
     INT,
+    NEVER,
     STR,
     Const,
     DictOf,
@@ -73,7 +73,7 @@ class TypeReader:
             if isinstance(entry.value, y.Scalar) and not entry.value.is_null:
                 return self.expression(entry.value, where)
             Entries.of(self.context, entry, "type", where)
-            return ANY
+            return NEVER
         entries = Entries(self.context, entry.value, "type", where, entry.key.span)
         entries.prose("description")
         if not entries.has("fields"):
@@ -93,7 +93,7 @@ class TypeReader:
     # -- expressions
 
     def expression(self, node: y.Node, where: str, *, records: bool = False) -> Type:
-        """The type that ``node`` says; ANY after a problem. ``records``: record types may be named."""
+        """The type that ``node`` says; NEVER after a problem, as no more is said of it. ``records``: they may be named."""
         if isinstance(node, y.Mapping):
             self._no_attributes(node, where)
             return self.form(Entries(self.context, _only_types(node), "type", where, node.span), None, records=records)
@@ -105,8 +105,8 @@ class TypeReader:
                     f"{where}: {describe(node)} is no type",
                     "a list of T is written {list: T}, a choice {enum: [a, b]}",
                 )
-            return ANY
-        return ANY if node.style == "broken" else self._name(node, where, records)
+            return NEVER
+        return NEVER if node.style == "broken" else self._name(node, where, records)
 
     def _no_attributes(self, node: y.Mapping, where: str) -> None:
         for name, entry in node.entries.items():
@@ -120,9 +120,18 @@ class TypeReader:
                 )
 
     def _name(self, node: y.Scalar, where: str, records: bool) -> Type:
-        name = node.text.removesuffix("?")
+        name = node.text.rstrip("?")
+        name = self.context.renamed.get(name, name)
+        if len(node.text) - len(name) > 1:
+            self.report.error(
+                "unknown-type",
+                node.span,
+                f"{where}: {short(node.text)} is nullable more than once",
+                "one ? says that null is allowed",
+                f"write {name}?",
+            )
         found = self._lookup(node, name, where, records)
-        return nullable(found) if node.text.endswith("?") and found is not ANY else found
+        return nullable(found) if node.text.endswith("?") and found is not NEVER else found
 
     def _lookup(self, node: y.Scalar, name: str, where: str, records: bool) -> Type:
         if name in SCALARS:
@@ -136,22 +145,22 @@ class TypeReader:
                 "schemas of tools cannot say such a type",
                 "make the inner ones records of a collection, and hold their keys: {list: {ref: …}}",
             )
-            return ANY
+            return NEVER
         if len(self.open) > y.MAX_DEPTH:
             if self.too_deep:
-                return ANY
+                return NEVER
             self.too_deep = True
             self.report.error(
                 "too-deep", node.span, f"types are named within each other more than {y.MAX_DEPTH} levels deep"
             )
-            return ANY
+            return NEVER
         found = self.named(name)
         if found is not None:
             return found
         if name in self.context.records:
             return self._record(node, name, where, records)
         self._unknown(node, name, where)
-        return ANY
+        return NEVER
 
     def _record(self, node: y.Scalar, name: str, where: str, records: bool) -> Type:
         struct = self.context.records[name]
@@ -164,7 +173,7 @@ class TypeReader:
                 "records refer to each other by key",
                 f"store its key: {{ref: {key}}}" if key else "declare a type for it under `types`",
             )
-            return ANY
+            return NEVER
         return struct
 
     def _unknown(self, node: y.Scalar, name: str, where: str) -> None:
@@ -195,7 +204,7 @@ class TypeReader:
         present = [k for k in _FORMS if entries.has(k)]
         if len(present) != 1:
             self._not_one(entries, present)
-            return ANY
+            return NEVER
         kind = present[0]
         for extra, needs in (("key", "dict"), ("tag", "union")):
             if entries.has(extra) and kind != needs:
@@ -204,9 +213,9 @@ class TypeReader:
                 )
         entry = entries.get(kind)
         if entry is None:
-            return ANY
+            return NEVER
         found: Type = getattr(self, f"_{kind}")(entries, entry.value, name, records)
-        return nullable(found) if entries.flag("null") and found is not ANY else found
+        return nullable(found) if entries.flag("null") and found is not NEVER else found
 
     def _not_one(self, entries: Entries, present: list[str]) -> None:
         if present:
@@ -230,9 +239,11 @@ class TypeReader:
     def _ref(self, entries: Entries, node: y.Node, name: str | None, records: bool) -> Type:
         scalar = entries.scalar("ref", "the name of a collection")
         if scalar is None:
-            return ANY
+            return NEVER
         if scalar.text in self.context.keys:
             return self.context.keys[scalar.text]
+        if not self.context.keys and self.report.failed:
+            return NEVER  # the states were refused
         self.report.unknown(
             "unknown-state",
             scalar.span,
@@ -241,7 +252,7 @@ class TypeReader:
             list(self.context.keys),
             "collections",
         )
-        return ANY
+        return NEVER
 
     def _list(self, entries: Entries, node: y.Node, name: str | None, records: bool) -> Type:
         return ListOf(self.expression(node, entries.where, records=records))
@@ -258,7 +269,7 @@ class TypeReader:
             or (isinstance(key, Enum) and all(isinstance(v, str) for v in key.values))
         ):
             return DictOf(value, key)
-        if key is not ANY:
+        if key is not NEVER:
             self.report.error(
                 "bad-type",
                 key_entry.value.span,
@@ -270,16 +281,16 @@ class TypeReader:
     def _enum(self, entries: Entries, node: y.Node, name: str | None, records: bool) -> Type:
         sequence = entries.sequence("enum")
         if sequence is None:
-            return ANY
+            return NEVER
         scalars = [item for item in sequence.items if isinstance(item, y.Scalar) and not item.is_null]
         if len(scalars) != len(sequence.items) or not scalars:
             self.report.error(
                 "bad-enum",
                 node.span,
                 f"{entries.where}: an enum lists texts or whole numbers, at least one",
-                help='the text null is written "null"',
+                help='the text null is written "null"' if any(_is_null(item) for item in sequence.items) else "",
             )
-            return ANY
+            return NEVER
         return self._members(entries.where, [s for s in scalars if s.style != "broken"], name)
 
     def _members(self, where: str, scalars: list[y.Scalar], name: str | None) -> Type:
@@ -301,7 +312,7 @@ class TypeReader:
     def _const(self, entries: Entries, node: y.Node, name: str | None, records: bool) -> Type:
         scalar = entries.scalar("const", "a text, a whole number, true or false")
         if scalar is None:
-            return ANY
+            return NEVER
         if scalar.style == "plain" and scalar.text in ("true", "false"):
             return Const(scalar.text == "true")
         number = _as_int(scalar)
@@ -317,19 +328,22 @@ class TypeReader:
                 "tag: the field that is a different `const` in each member",
             )
         if sequence is None or tag is None:
-            return ANY
+            return NEVER
         members = [(item, self.expression(item, entries.where)) for item in sequence.items]
         structs = [(item, of) for item, of in members if isinstance(of, Struct)]
         for item, of in members:
-            if not isinstance(of, Struct) and of is not ANY:
+            if not isinstance(of, Struct) and of is not NEVER:
                 self.report.error(
-                    "bad-union", item.span, f"{entries.where}: {of} is no type with fields", "members of a union are"
+                    "bad-union",
+                    item.span,
+                    f"{entries.where}: {of} is no type with fields",
+                    "the members of a union are types with fields",
                 )
         if len(members) < 2 and sequence.items == [i for i, _ in members]:
             self.report.error("bad-union", sequence.span, f"{entries.where}: a union has at least two members")
-            return ANY
+            return NEVER
         if len(structs) != len(members) or not self._tagged(entries.where, structs, tag):
-            return ANY
+            return NEVER
         return Union(name or " | ".join(of.name for _, of in structs), tag.text, tuple(of for _, of in structs))
 
     def _tagged(self, where: str, structs: list[tuple[y.Node, Struct]], tag: y.Scalar) -> bool:
@@ -367,15 +381,19 @@ class TypeReader:
         of = self.expression(node, entries.where, records=True)
         if isinstance(of, Struct):
             return Partial(of)
-        if of is not ANY:
+        if of is not NEVER:
             self.report.error("bad-type", node.span, f"{entries.where}: partial takes a type with fields, not {of}")
-        return ANY
+        return NEVER
 
 
 def _only_types(node: y.Mapping) -> y.Mapping:
     """The mapping without attributes, which were reported."""
     kept = {k: e for k, e in node.entries.items() if k not in ATTRIBUTES}
     return y.Mapping(node.span, node.start, node.end, node.flow, kept)
+
+
+def _is_null(node: y.Node) -> bool:
+    return isinstance(node, y.Scalar) and node.is_null
 
 
 def _as_int(scalar: y.Scalar) -> int | None:

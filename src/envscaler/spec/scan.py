@@ -8,7 +8,17 @@ from typing import Final
 from envscaler.diagnostics import Span
 from envscaler.spec.report import Report
 
-__all__ = ["MAX_BLOCK", "MAX_BRACKETS", "MAX_DIGITS", "MAX_FILE", "MAX_NESTING", "decode", "scan_logic", "scan_text"]
+__all__ = [
+    "MAX_BLOCK",
+    "MAX_BRACKETS",
+    "MAX_DIGITS",
+    "MAX_FILE",
+    "MAX_NESTING",
+    "NO_MATCH",
+    "decode",
+    "scan_logic",
+    "scan_text",
+]
 
 MAX_FILE: Final = 1 << 20  # bytes of a file
 MAX_LINE: Final = 1 << 15  # characters of a line
@@ -16,6 +26,7 @@ MAX_BLOCK: Final = 1 << 14  # characters of a block of logic
 MAX_BRACKETS: Final = 30  # brackets open at once in logic
 MAX_NESTING: Final = 100  # operators, brackets, branches and indentations that can nest within each other in logic
 MAX_DIGITS: Final = 40  # characters of a number in logic
+NO_MATCH: Final = "the language has no `match`"
 
 # everything YAML forbids, and the line separators beyond LF that would make line numbers ambiguous
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]|\r(?!\n)")
@@ -149,6 +160,7 @@ class _LogicScan:
         self.indents = [0]
         self.branches = [0]  # `elif` so far in the chain, for each indentation
         self.fresh = True  # at the start of a logical line
+        self.match: int | None = None  # the last line that begins with that word
 
     def run(self) -> None:
         at = 0
@@ -198,10 +210,10 @@ class _LogicScan:
 
     def _line_start(self, at: int, text: str) -> None:
         self.fresh = False
-        if _CASE.match(self.source, at):
-            raise _Refused(
-                at, "the language has no `match`; use if and elif"
-            )  # LibCST takes exponential time on patterns
+        if text == "match":
+            self.match = at
+        if _CASE.match(self.source, at):  # LibCST takes exponential time on patterns
+            raise _Refused(at if self.match is None else self.match, NO_MATCH)
         column = at - (self.source.rfind("\n", 0, at) + 1)
         while column < self.indents[-1]:
             self.indents.pop()

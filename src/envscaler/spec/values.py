@@ -14,8 +14,10 @@ from envscaler.spec.entries import Context, describe
 from envscaler.spec.report import short
 from envscaler.spec.scalars import NotA, any_value, parse_scalar, plain_json
 from envscaler.spec.types import (
+    ANY,
     INT,
     MISSING,
+    NEVER,
     Const,
     DictOf,
     Enum,
@@ -31,7 +33,7 @@ from envscaler.spec.types import (
     strip_null,
 )
 
-__all__ = ["BAD", "Converter", "Ref", "Where", "bound_problem"]
+__all__ = ["BAD", "Converter", "Ref", "Where", "bound_problem", "written_bound"]
 
 BAD: Final = object()
 """What a conversion gives when it reported a problem."""
@@ -68,7 +70,7 @@ def bound_problem(declared: Field, value: Any, shown: Any = None) -> str | None:
     for name, words in _BOUNDS.items():
         bound = getattr(declared, name)
         if bound is not None and not _HOLDS[name](value, bound):
-            return f"must be {words} {_written(declared.type, bound)}"
+            return f"must be {words} {written_bound(declared.type, bound)}"
     unit = "characters" if isinstance(value, str) else "elements"
     if declared.min_length is not None and len(value) < declared.min_length:
         return f"must have at least {declared.min_length} {unit}"
@@ -88,7 +90,8 @@ _HOLDS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 }
 
 
-def _written(of: Type, bound: Any) -> str:
+def written_bound(of: Type, bound: Any) -> str:
+    """A bound in internal form as a message shows it."""
     kind = strip_null(of)
     return f"{bound / 100:.2f}" if isinstance(kind, Scalar) and kind.name == "money" else str(bound)
 
@@ -117,7 +120,7 @@ class Converter:
         if isinstance(of, Nullable):
             return None if isinstance(node, y.Scalar) and node.is_null else self.value(node, of.of, where)
         if isinstance(of, Scalar):
-            return self._any(node, where) if of.name == "any" else self._scalar(node, of, where)
+            return self._any(node, where) if of in (ANY, NEVER) else self._scalar(node, of, where)
         if isinstance(of, ListOf):
             return self._list(node, of, where)
         if isinstance(of, DictOf):
@@ -255,34 +258,44 @@ class Converter:
         return _whole(self.fields(node, struct.fields, where, str(struct), some=some))
 
     def fields(
-        self, node: y.Mapping, fields: Mapping[str, Field], where: Where, what: str, *, some: bool = False
+        self,
+        node: y.Mapping,
+        fields: Mapping[str, Field],
+        where: Where,
+        what: str,
+        *,
+        some: bool = False,
+        kind: Literal["field", "parameter"] = "field",
     ) -> dict[str, Any]:
-        """The fields of a struct or record; problems stand as BAD in the result."""
+        """The fields of a struct or record, or the arguments of a tool; problems stand as BAD in the result."""
         outside = {f.json: f for f in fields.values()}
         found: dict[str, Any] = {}
+        meant = set()  # what unknown names were most likely to be, of which not more is said
         for name, entry in node.entries.items():
             declared = outside.get(name)
             if declared is None:
-                self.context.report.unknown(
+                near = self.context.report.unknown(
                     "unknown-field",
                     entry.key.span,
-                    f"{where}: {what} has no field {short(name)}",
+                    f"{where}: {what} has no {kind} {short(name)}",
                     name,
                     list(outside),
-                    "fields",
+                    f"{kind}s",
                 )
                 found[name] = BAD
+                meant.add(near)
             else:
                 found[declared.name if self.form == "internal" else name] = self.field(
                     entry.value, declared, where.at(name)
                 )
-        missing = [f for f in fields.values() if f.json not in node.entries and not f.absent and not some]
+        given = node.entries.keys() | meant
+        missing = [f for f in fields.values() if f.json not in given and not f.absent and not some]
         if names := [f.json for f in missing if f.default is MISSING]:
             self.context.report.error(
                 "missing-field",
                 node.span,
                 f"{where}: {one_of(names)} {'is' if len(names) == 1 else 'are'} missing",
-                f"{what} has the fields {one_of(outside)}",
+                f"{what} has the {kind}s {one_of(outside)}",
             )
             found[""] = BAD
         if self.form == "internal":

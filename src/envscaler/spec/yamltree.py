@@ -227,7 +227,10 @@ def _syntax_error(report: Report, path: str, text: str, error: MarkedYAMLError) 
     if len(line) < 2000 and _QUOTE_ME.search(line):
         hint = "put the whole text in quotes: YAML takes the bracket or quote at its start as syntax"
     detail = str(error.context or "") if error.problem else ""
-    report.error("yaml-syntax", span, f"this is not YAML: {problem}", detail, hint)
+    opened: tuple[tuple[Span, str], ...] = ()
+    if "flow" in detail and error.context_mark and error.context_mark is not mark:
+        opened = ((_point(path, error.context_mark), "this bracket is not closed before"),)
+    report.error("yaml-syntax", span, f"this is not YAML: {problem}", detail, hint, opened)
 
 
 _STYLES: Final[dict[str | None, Style]] = {

@@ -209,6 +209,6 @@ STRUCTURE = (
          "description: At most {MAX_NOTES} notes.\n", "constants:\n  MAX_NOTES: 3\ndescription: At most {MAX_NOTES} notes.\n"),
     Code("prose-number", "A number in prose that contradicts a constant",
          "What people and agents read comes from the constants that the logic uses, or it will differ one day.",
-         "constants:\n  CASHBACK: 0.02\ndescription: You earn 3% on every purchase.\n",
+         "constants:\n  CASHBACK: 0.02\ndescription: You earn 3% cashback on every purchase.\n",
          "constants:\n  CASHBACK_PERCENT: 2\ndescription: You earn {CASHBACK_PERCENT}% on every purchase.\n"),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from envscaler.diagnostics import Diagnostic, Span
 from envscaler.spec.model import Block
-from envscaler.spec.scan import scan_logic
+from envscaler.spec.scan import NO_MATCH, scan_logic
 
 __all__ = ["Parsed", "parse_block"]
 
@@ -46,12 +46,17 @@ def _span(block: Block, line: int, column: int, end_line: int, end_column: int) 
     return Span(block.path, top + line, left + column, top + end_line, left + end_column)
 
 
+def _too_much(block: Block, line: int, column: int, message: str) -> Diagnostic:
+    if message != NO_MATCH:
+        return Diagnostic("logic-too-large", _span(block, line, column - 1, line, column), message)
+    word = "match" if block.source.split("\n")[line - 1].startswith("match", column - 1) else "case"
+    place = _span(block, line, column - 1, line, column - 1 + len(word))
+    return Diagnostic("forbidden-syntax", place, message, help="use if, elif and else")
+
+
 def parse_block(block: Block, *, expression: bool = False) -> tuple[Parsed | None, list[Diagnostic]]:
     """Parse a block of statements, or of one ``expression``; None when it cannot be checked further."""
-    problems = [
-        Diagnostic("logic-too-large", _span(block, line, column - 1, line, column), message)
-        for line, column, message in scan_logic(block.source)
-    ]
+    problems = [_too_much(block, *problem) for problem in scan_logic(block.source)]
     if problems:
         return None, problems
     try:

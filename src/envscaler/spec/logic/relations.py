@@ -158,7 +158,7 @@ def _join_objects(x: dict[str, Type], y: dict[str, Type]) -> Type | None:
 
 def assignable(value: Type, place: Type) -> bool:
     """Whether a value of type ``value`` may be stored where ``place`` is declared (see `conversion` for the work it takes)."""
-    if value in (place, NEVER) or place == ANY:
+    if value in (place, NEVER) or place in (ANY, NEVER):
         return not isinstance(value, (StateOf, IterOf, TupleOf))
     match value, place:
         case Nullable(of=x), Nullable(of=y):
@@ -260,7 +260,7 @@ def arithmetic(op: str, a: Type, b: Type) -> tuple[Type, str] | None:
     """Result type and runtime function ("" for the operator itself) of ``a op b``, or None when it has no meaning."""
     a, b = plain(a), plain(b)
     if NEVER in (a, b):
-        return (b if a == NEVER else a), ""
+        return (NEVER if op in ("*", "/") else b if a == NEVER else a), ""
     if a in NUMERIC and b in NUMERIC:
         return _number_arithmetic(op, a, b)
     if (special := _SPECIAL.get((op, a, b))) is not None:
