@@ -254,8 +254,7 @@ class StateReader:
 
 def _single(entries: Entries) -> bool:
     """Whether a state is single; one with a refused value of `single` was meant to be."""
-    entry = entries.get("single")
-    return entry is not None and not (isinstance(entry.value, y.Scalar) and entry.value.text == "false")
+    return entries.has("single") and entries.typed("single", BOOL) is not False
 
 
 def _made_up(entries: Entries, state: str) -> KeyDef:
