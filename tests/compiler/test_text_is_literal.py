@@ -7,7 +7,7 @@ import json
 from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from envscaler.compiler import compile_spec
@@ -128,6 +128,9 @@ def test_plain_sample_compiles() -> None:
 @pytest.mark.parametrize("hole", _HOLES)
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(text=TEXT)
+@example(text="every[")
+@example(text="_state._mark(")
+@example(text=".require_unique(")
 def test_text_does_not_change_the_shape(hole: str, text: str) -> None:
     changed = _compiled({**_PLAIN, hole: text + ("{message}" if hole == "message" else "")})
     if changed is None:  # refused by the reader: nothing is generated

@@ -12,7 +12,7 @@ from dataclasses import replace
 from envscaler.compiler.checks import Changes, Check, changes_of, part_checks, unchanged
 from envscaler.compiler.direct import Added, Direct, View
 from envscaler.compiler.literals import quoted
-from envscaler.compiler.statement import Stmt, inside_f
+from envscaler.compiler.statement import Stmt, inside_f, logic
 from envscaler.spec.checked import Effects
 from envscaler.spec.model import KeyDef, StateDef
 from envscaler.spec.types import INT
@@ -40,7 +40,7 @@ def ending(module: Check, plan: Direct, effects: Effects, line: int) -> list[Row
         else:
             added = Changes(frozenset(), frozenset({entry.state.name}), frozenset(), new_only=True)
             rows = list(_new(replace(module, changes=added), entry, line))
-        text = "\n".join(code for code, _ in rows)
+        text = logic("\n".join(code for code, _ in rows))
         if _LATER.search(text) or (".require_unique(" in text and len(plan.touched(entry.state)) > 1):
             return None
         made += rows

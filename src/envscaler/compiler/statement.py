@@ -12,7 +12,9 @@ from envscaler.spec.model import Constant, Param
 from envscaler.spec.prose import PLACEHOLDER, constant_text, render
 from envscaler.spec.types import MONEY, Nullable, Type
 
-__all__ = ["Stmt", "bound", "inside_f", "message"]
+__all__ = ["Stmt", "bound", "inside_f", "logic", "message"]
+
+_WORDS = ("raise ", '"', "'", 'f"', "f'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +26,13 @@ class Stmt:
 
     @property
     def logic(self) -> str:
-        """The code without the lines that raise, which hold texts of the spec."""
-        return "\n".join(line for line in self.code.split("\n") if not line.lstrip().startswith("raise "))
+        """The code without the texts of the spec."""
+        return logic(self.code)
+
+
+def logic(code: str) -> str:
+    """Generated code without the lines that raise or begin with a text, which hold the spec's own words."""
+    return "\n".join(line for line in code.split("\n") if not line.lstrip().startswith(_WORDS))
 
 
 def bound(value: Any, of: Type) -> str:
