@@ -30,8 +30,10 @@ def test_a_part_writes_the_field_it_is_in() -> None:
 
 
 def test_a_local_part_writes_the_field_it_is_in() -> None:
-    assert body_of("if item.box is not None:\n    box = item.box\n    box.width += 1").effects.writes == {("items", "box")}
-    assert body_of("tags = item.tags\ntags.append(\"x\")").effects.writes == {("items", "tags")}
+    assert body_of("if item.box is not None:\n    box = item.box\n    box.width += 1").effects.writes == {
+        ("items", "box")
+    }
+    assert body_of('tags = item.tags\ntags.append("x")').effects.writes == {("items", "tags")}
 
 
 def test_a_single_record() -> None:
