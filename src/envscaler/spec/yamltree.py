@@ -27,7 +27,7 @@ from envscaler.spec.report import Report, short
 __all__ = ["MAX_DEPTH", "MAX_NODES", "Document", "Entry", "Mapping", "Node", "Scalar", "Sequence", "parse_yaml", "walk"]
 
 MAX_DEPTH: Final = 40
-MAX_NODES: Final = 25_000
+MAX_NODES: Final = 16_000
 
 Style = Literal["plain", "single", "double", "literal", "folded", "broken"]
 

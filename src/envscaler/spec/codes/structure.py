@@ -39,7 +39,7 @@ _READ = ("kind: read", "description: Answer.")
 STRUCTURE = (
     # -- the text of the file
     Code("too-large", "A file beyond the limits of size",
-         "A file holds at most 1 MiB, a line 32,768 characters, and a file 25,000 keys and values: past that, reading takes long, and data"
+         "A file holds at most 1 MiB, a line 32,768 characters, and a file 16,000 keys and values: past that, reading takes long, and data"
          " is better kept in a JSON file.",
          f"description: {'x' * 33_000}\n", "description: Short.\n"),
     Code("too-deep", "Collections that nest too deep",
