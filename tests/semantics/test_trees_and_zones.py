@@ -128,7 +128,7 @@ initial_state:
       kind: directory
       contents:
         notes.txt: {kind: file, content: hello}
-        work: {kind: directory, contents: {a.txt: {kind: file, content: a}, deep: {kind: directory}}}
+        office: {kind: directory, contents: {a.txt: {kind: file, content: a}, deep: {kind: directory}}}
     tmp: {kind: directory}
 """
 
@@ -149,12 +149,12 @@ def test_a_tree_is_read_walked_and_written_as_nested_json(disk: Any) -> None:
     env = disk.new()
     assert env.call("ls").value == ["home", "tmp"]
     assert env.call("cd", {"folder": "home"}).ok
-    assert env.call("find", {"word": "t"}).value == ["home/notes.txt", "home/work/a.txt"]
+    assert env.call("find", {"word": "t"}).value == ["home/notes.txt", "home/office/a.txt"]
     assert env.call("cd", {"folder": "notes.txt"}).error.message == "notes.txt: not a directory"
     assert env.call("mkdir", {"name": "new"}).changed
     assert env.call("write", {"name": "notes.txt", "content": "bye"}).changed
     state = env.state["nodes"]
-    assert names(state) == {"home": {"notes.txt": {}, "work": {"a.txt": {}, "deep": {}}, "new": {}}, "tmp": {}}
+    assert names(state) == {"home": {"notes.txt": {}, "office": {"a.txt": {}, "deep": {}}, "new": {}}, "tmp": {}}
     assert state["home"]["contents"]["notes.txt"]["content"] == "bye"
     again = disk.new({**disk.new().state, "nodes": state})
     assert again.state["nodes"] == state
@@ -164,8 +164,8 @@ def test_moving_keeps_what_is_below_and_makes_no_cycle(disk: Any) -> None:
     env = disk.new()
     env.call("cd", {"folder": "home"})
     assert env.call("mkdir", {"name": "box"}).ok
-    assert env.call("mv", {"name": "work", "folder": "box"}).ok
-    assert names(env.state["nodes"])["home"] == {"notes.txt": {}, "box": {"work": {"a.txt": {}, "deep": {}}}}
+    assert env.call("mv", {"name": "office", "folder": "box"}).ok
+    assert names(env.state["nodes"])["home"] == {"notes.txt": {}, "box": {"office": {"a.txt": {}, "deep": {}}}}
     before = env.state
     result = env.call("mv", {"name": "box", "folder": "box"})
     assert (result.ok, result.error.code) == (False, "constraint")
@@ -186,17 +186,17 @@ def test_removing_takes_all_below_along(disk: Any) -> None:
     assert names(env.state["nodes"]) == {"tmp": {}}
     env.reset()
     env.call("cd", {"folder": "home"})
-    env.call("cd", {"folder": "work"})
+    env.call("cd", {"folder": "office"})
     env.call("cd", {"folder": ".."})
-    assert env.call("rm", {"name": "work"}).ok
+    assert env.call("rm", {"name": "office"}).ok
     assert names(env.state["nodes"]) == {"home": {"notes.txt": {}}, "tmp": {}}
 
 
 def test_a_walk_can_write(disk: Any) -> None:
     env, other = disk.new(), disk.new()
     assert env.call("mark", {"folder": "home"}).changed
-    assert names(env.state["nodes"]) == {"home*": {"notes.txt*": {}, "work*": {"a.txt*": {}, "deep*": {}}}, "tmp": {}}
-    assert names(other.state["nodes"])["home"] == {"notes.txt": {}, "work": {"a.txt": {}, "deep": {}}}
+    assert names(env.state["nodes"]) == {"home*": {"notes.txt*": {}, "office*": {"a.txt*": {}, "deep*": {}}}, "tmp": {}}
+    assert names(other.state["nodes"])["home"] == {"notes.txt": {}, "office": {"a.txt": {}, "deep": {}}}
 
 
 def test_zones_and_dates(disk: Any) -> None:

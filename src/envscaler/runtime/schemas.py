@@ -7,7 +7,6 @@ keyword is given the schema without it, with the bound said in the description.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -20,8 +19,6 @@ __all__ = ["CATALOGUE_TOKENS", "Catalogue", "anthropic", "estimate_tokens", "mcp
 
 CATALOGUE_TOKENS: Final = 32_000
 """A catalogue of tools estimated above this is reported."""
-
-NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 # OpenAI's published limits of a strict schema.
 _STRICT_PROPERTIES, _STRICT_DEPTH, _STRICT_ENUM, _STRICT_TEXT = 5000, 10, 1000, 120_000

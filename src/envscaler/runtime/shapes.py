@@ -6,7 +6,6 @@ Each shape carries a `memo` in which readers, writers and the like, pure functio
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -243,8 +242,3 @@ class Single:
 
 
 StateShape = Collection | Single
-
-
-def shapes_by_name(states: tuple[StateShape, ...]) -> Mapping[str, StateShape]:
-    """The states by name."""
-    return {s.name: s for s in states}

@@ -95,11 +95,6 @@ class State:
                 noun = self._model.plans[name].noun
                 raise Failure("constraint", f"{noun} {show(key)} cannot be removed: {subject} refers to it")
 
-    # The same without underscore, for states that have no collection of such a name.
-    mark = _mark
-    require_valid = _require_valid
-    require_unreferred = _require_unreferred
-
 
 def commit(state: State) -> bool:
     """Check what the call wrote and keep it; whether anything is different. Raises Failure, and then nothing is kept."""

@@ -171,7 +171,7 @@ def _no_attribute(b: Block, node: cst.Attribute, of: Type, name: str, parts: dic
     elif textual(of) or of in (INT, FLOAT, NUMBER, BOOL, MONEY):
         b.say("unknown-field", node.attr, f"{an(of)} has no fields")
     elif isinstance(of, Obj | DictOf):
-        b.say("unknown-field", node, f"a {_dict_word(of)} has no fields", fix=f'write {b.source(node.value)}["{name}"]')
+        b.say("unknown-field", node, "a dict has no fields", fix=f'write {b.source(node.value)}["{name}"]')
     elif isinstance(of, StateOf):
         b.unknown(
             "unknown-method",
@@ -186,10 +186,6 @@ def _no_attribute(b: Block, node: cst.Attribute, of: Type, name: str, parts: dic
     else:
         b.unknown("unknown-field", node.attr, f"{an(of)} has no '{name}'", name, list(parts), f"parts of {an(of)}")
     return b.note(node, Value(NEVER))
-
-
-def _dict_word(of: Type) -> str:
-    return "dict"
 
 
 def _field(b: Block, node: cst.Attribute, value: Value, struct: Struct, name: str) -> Value:
