@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from envscaler.cli import exits, play, specs
+from envscaler.cli import environment, exits, specs
 
 __all__ = ["app"]
 
@@ -41,4 +41,4 @@ def _options(
 
 
 specs.add_to(app)
-play.add_to(app)
+environment.add_to(app)

@@ -1,0 +1,100 @@
+"""The verbs about one environment: load its class, describe it, call a tool, replay recordings on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from envscaler.diagnostics import nearest, one_of
+from envscaler.errors import UsageError
+from envscaler.session.files import StrPath, existing, many, read_json
+from envscaler.session.specs import sound
+
+if TYPE_CHECKING:
+    from envscaler.replay import Difference, Report
+    from envscaler.runtime import Catalogue, Environment, ToolResult, Tools
+
+__all__ = ["Described", "call", "describe", "load", "replay"]
+
+
+def load(path: StrPath) -> type[Environment]:
+    """The environment class of a spec, compiled in memory. Raises SpecError with all diagnostics."""
+    from envscaler.compiler import compile_spec, load_class
+
+    return load_class(compile_spec(sound(path)))
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What an agent (or the simulated user) is told of an environment. ``kinds`` gives `read` or `write` by tool."""
+
+    name: str
+    title: str
+    doc: str
+    tools: Tools
+    kinds: Mapping[str, str]
+
+    def catalogue(self, provider: str = "mcp") -> Catalogue:
+        """The tools in the form of `openai`, `openai-strict`, `anthropic` or `mcp`, with what is to be said of them."""
+        name, _, strict = provider.partition("-")
+        return self.tools.catalogue(name, strict == "strict")
+
+
+def describe(spec: StrPath, actor: Literal["agent", "user"] = "agent") -> Described:
+    """What ``actor`` sees of a spec's environment."""
+    environment = load(spec)
+    env = environment.new()
+    tools = env.tools if actor == "agent" else env.user_tools
+    kinds = {tool.name: tool.kind for tool in environment.tool_table}
+    return Described(environment.name, environment.title, env.doc, tools, kinds)
+
+
+def call(
+    spec: StrPath,
+    tool: str,
+    arguments: str | Mapping[str, Any] | None = None,
+    *,
+    seed: int = 0,
+    state: StrPath | None = None,
+    actor: Literal["agent", "user"] = "agent",
+) -> tuple[ToolResult, list[dict[str, Any]]]:
+    """Call one tool on a new environment: its result, and what it changed.
+
+    ``state``: a JSON file to begin with instead of the spec's initial state. Raises StateError if it is not allowed.
+    """
+    environment = load(spec)
+    env = environment.new(None if state is None else read_json(Path(state)), seed=seed)
+    result = env.call(tool, arguments, actor=actor)
+    return result, env.diff()
+
+
+def replay(
+    spec: StrPath,
+    recordings: Sequence[StrPath] | StrPath,
+    *,
+    api: str | None = None,
+    known: StrPath | None = None,
+    seed: int = 0,
+    tell: Callable[[Difference], None] | None = None,
+) -> Report:
+    """Run recorded calls against a spec and compare what they give; ``tell`` hears each difference as it is found.
+
+    Raises ReplayFormatError where a recording cannot be read, UsageError when no case involves ``api``.
+    """
+    from envscaler.replay import read_cases, read_known
+    from envscaler.replay import replay as run
+
+    files = [existing(Path(p)) for p in many(recordings)]
+    expected = read_known(existing(Path(known))) if known is not None else []
+    apis: set[str] = set()
+    cases = (case for file in files for case in read_cases(file, api, apis))
+    report = run(load(spec), cases, expected, seed, tell)
+    if not report.cases:
+        if api is None:
+            raise UsageError("the recordings hold no case")
+        near = nearest(api, apis)
+        hint = f"; did you mean {near}?" if near else ""
+        raise UsageError(f"no case involves {api}; recorded: {one_of(sorted(apis)) or 'no API by name'}{hint}")
+    return report
