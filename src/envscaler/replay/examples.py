@@ -130,7 +130,9 @@ def _given(spec: Spec, given: Mapping[str, Any]) -> dict[str, Any]:
     state = dict(spec.initial_state)
     for name, part in given.items():
         definition = spec.states.get(name)
-        if definition is None or definition.single or not isinstance(part, Mapping):
+        if definition is not None and definition.form == "flat" and isinstance(part, Mapping):
+            state.update(part)
+        elif definition is None or definition.single or not isinstance(part, Mapping):
             state[name] = _over(state.get(name), part)
         else:
             state[name] = _collection(definition, state.get(name), part)
@@ -166,7 +168,8 @@ def _after(spec: Spec, then: Mapping[str, Any], state: Mapping[str, Any]) -> Ite
     for name, part in then.items():
         definition = spec.states.get(name)
         if definition is None or definition.single or not isinstance(part, Mapping):
-            yield from _fields(name, part, state.get(name))
+            flat = definition is not None and definition.form == "flat"
+            yield from _fields(name, part, state if flat else state.get(name))
             continue
         records = {str(k): v for k, v in _by_key(definition, state.get(name)).items()}
         for key, expected in part.items():
