@@ -110,7 +110,16 @@ def test_the_calendar() -> None:
     assert rt.instant("2030-03-04T10:05", zoned=False) == "2030-03-04T10:05:00"
     assert rt.instant("2030-03-04", "09:05:06") == moment
     assert rt.at_zone("2030-07-01T12:00:00Z", "America/New_York") == "2030-07-01T08:00:00"
-    assert rt.zone_instant("2030-07-01T08:00:00", "America/New_York") == "2030-07-01T12:00:00Z"
+    assert rt.instant_at("2030-07-01", "08:00:00", "America/New_York") == "2030-07-01T12:00:00Z"
+    assert rt.instant_at("2030-07-01", "08:00:00", "America/New_York", False) == "2030-07-01T12:00:00"
+
+
+def test_a_wall_clock_that_shows_a_time_twice_or_never() -> None:
+    back, forward = "2030-10-27", "2030-03-31"
+    assert rt.instant_at(back, "02:30:00", "Europe/Paris") == "2030-10-27T00:30:00Z"
+    skipped = rt.instant_at(forward, "02:30:00", "Europe/Paris")
+    assert skipped == "2030-03-31T01:30:00Z"
+    assert rt.at_zone(skipped, "Europe/Paris") == "2030-03-31T03:30:00"
 
 
 @pytest.mark.parametrize(
@@ -118,6 +127,7 @@ def test_the_calendar() -> None:
     [
         lambda: rt.date("2030-02-30"), lambda: rt.date(2030, 13, 1), lambda: rt.date("now"), lambda: rt.instant("2030-01-01"),
         lambda: rt.instant("2030-01-01T00:00:00"), lambda: rt.at_zone("2030-01-01T00:00:00Z", "../etc"), lambda: rt.add_months("9999-12-01", 1),
+        lambda: rt.instant_at("2030-01-01", "00:00:00", "Mars/North"), lambda: rt.instant_at("9999-12-31", "23:00:00", "America/New_York"),
         lambda: rt.date_shift("9999-12-31", rt.days(1)), lambda: rt.datetime_shift("0001-01-01T00:00:00Z", -1), lambda: rt.date_shift("2030-01-01", 10**15),
         lambda: rt.to_int("abc"), lambda: rt.to_int("9" * 5000), lambda: rt.to_float("nan"), lambda: rt.to_int(float("inf")),
     ],

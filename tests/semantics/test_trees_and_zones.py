@@ -109,7 +109,7 @@ tools:
     params: {zone: zone}
     do: |
       there = at_zone(now, zone)
-      return {"there": there, "date": there.date, "hour": there.hour, "later": now + hours(2), "next": add_months(today, 11)}
+      return {"there": there, "back": instant_at(there.date, there.time, zone), "date": there.date, "hour": there.hour, "later": now + hours(2), "next": add_months(today, 11)}
   peek:
     kind: read
     actor: user
@@ -204,6 +204,7 @@ def test_zones_and_dates(disk: Any) -> None:
     told = env.call("zones", {"zone": "Europe/Lisbon"}).value
     assert told == {
         "there": "2030-03-30T23:30:00",
+        "back": "2030-03-30T23:30:00Z",
         "date": "2030-03-30",
         "hour": 23,
         "later": "2030-03-31T01:30:00Z",
@@ -230,3 +231,29 @@ def test_setup_is_for_scenarios(disk: Any) -> None:
     same = disk.new(seed=4)
     same.setup("fill", {"number": 3})
     assert same.state == env.state
+
+
+def test_a_spec_without_zones_keeps_datetimes_without_them() -> None:
+    text = """\
+envscaler: 1
+name: wall
+title: Wall clock
+description: A clock on a wall.
+clock: 2030-03-04T09:00:00
+states:
+  marks: {record: Mark, key: {name: mark, make: "m{n}"}, fields: {at: datetime}}
+tools:
+  note:
+    kind: write
+    description: Note a time, and the time that a clock elsewhere would have shown.
+    params: {words: str, zone: zone}
+    do: |
+      first_mark = marks.add(at=instant(words))
+      second = marks.add(at=instant_at(first_mark.at.date, first_mark.at.time, zone))
+      return [first_mark.at, second.at]
+initial_state: {}
+"""
+    checked = check_text("wall.yaml", text)
+    assert checked.ok, [d.headline() for d in checked.diagnostics]
+    result = load_class(compile_spec(checked)).new().call("note", {"words": "2030-07-01T08:00", "zone": "Europe/Paris"})
+    assert result.value == ["2030-07-01T08:00:00", "2030-07-01T06:00:00"]

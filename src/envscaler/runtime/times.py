@@ -17,7 +17,7 @@ from envscaler.runtime.results import Failure
 __all__ = [
     "add_months", "at_zone", "canonical_date", "canonical_datetime", "canonical_time", "canonical_zone", "combine", "date",
     "date_diff", "date_part", "date_shift", "datetime_diff", "datetime_shift", "day", "days", "hour", "hours", "instant",
-    "minute", "minutes", "month", "month_start", "second", "time_part", "time_shift", "weekday", "year",
+    "instant_at", "minute", "minutes", "month", "month_start", "second", "time_part", "time_shift", "weekday", "year",
 ]  # fmt: skip
 
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
@@ -242,12 +242,16 @@ def at_zone(moment: str, zone: str) -> str:
         raise _outside(error) from None
 
 
-def zone_instant(local: str, zone: str) -> str:
-    """The instant at which a zone's wall clock shows a time (the first of two when clocks go back)."""
+def instant_at(day_: str, clock: str, zone: str, zoned: bool = True) -> str:
+    """The instant at which a zone's wall clock shows a date and time.
+
+    The first of two when clocks go back; when they go forward, a time that is skipped counts as if they had not yet.
+    """
     if canonical_zone(zone) is None:
         raise Failure("arithmetic", f"{_cut(zone)} is not a time zone.")
     try:
-        return _text(_parse(local)[0].replace(tzinfo=ZoneInfo(zone)).astimezone(UTC), True)
+        local = _datetime.fromisoformat(f"{day_}T{clock}").replace(tzinfo=ZoneInfo(zone))
+        return _text(local.astimezone(UTC), zoned)
     except OverflowError as error:
         raise _outside(error) from None
 

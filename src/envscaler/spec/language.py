@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from envscaler.spec.types import BOOL, DATE, DATETIME, DURATION, FLOAT, INT, LOCAL, MONEY, NUMBER, STR, ZONE, Type
+from envscaler.spec.types import BOOL, DATE, DATETIME, DURATION, FLOAT, INT, LOCAL, MONEY, NUMBER, STR, TIME, ZONE, Type
 
 __all__ = [
     "BUILTINS",
@@ -96,6 +96,7 @@ _BUILTINS = (
     Builtin("month_start", "month_start(date) -> date", "The first day of the month.", "month_start", ((DATE, DATETIME),), 0, DATE),
     Builtin("date", "date(x) -> date", "A date from its text or from a datetime; `date(y, m, d)` from numbers.", "date"),
     Builtin("instant", "instant(x) -> datetime", "A datetime from its text; `instant(date, time)` from the two.", "instant"),
+    Builtin("instant_at", "instant_at(date, time, zone) -> datetime", "When the wall clock of a zone shows that: the first of two times, and a skipped one as if clocks had not changed.", "instant_at", ((DATE,), (TIME,), (ZONE, STR)), 0, DATETIME),
     Builtin("at_zone", "at_zone(datetime, zone) -> local datetime", "What the wall clock of a zone shows then: parts and text, no instant.", "at_zone", ((DATETIME,), (ZONE, STR)), 0, LOCAL),
     Builtin("rand_int", "rand_int(low, high) -> int", "A whole number from the episode's seed, both ends included.", "rand_int", ((INT,), (INT,)), 0, INT),
     Builtin("choice", "choice(xs)", "An element from the episode's seed.", "choice"),

@@ -25,6 +25,8 @@ CASES = (
          "_state.members.edit(k)[\"paid_by\"].append({\"last_four\": '1234', \"by\": \"card\"})", params="{k: {ref: members}}"),
     Case("return rand_int(1, 6)", "return _rt.rand_int(_state, 1, 6)"),
     Case("return float(fee)", "return fee / 100", params="{fee: money}"),
+    Case("return instant_at(today, now.time, 'Europe/Paris')",
+         "return _rt.instant_at(_state._today, _rt.time_part(_state._now), 'Europe/Paris')"),
     Case("return words.zfill(8)", 'return _rt.zfill(words, 8)', params="{words: str}"),
 )  # fmt: skip
 
@@ -182,9 +184,15 @@ def _money(low: Lowering, original: cst.Call, updated: cst.Call) -> cst.BaseExpr
 
 
 def _instant(low: Lowering, original: cst.Call, updated: cst.Call) -> cst.BaseExpression:
+    zoned = low.names.spec.zoned
     if len(original.args) == 2 and low.plain(original.args[0].value) == DATE:
-        return nodes.call("_rt.combine", *_values(updated), nodes.ref(str(low.names.spec.zoned)))
-    return nodes.call("_rt.instant", *_values(updated))
+        return nodes.call("_rt.combine", *_values(updated), nodes.ref(str(zoned)))
+    return nodes.call("_rt.instant", *_values(updated), *([] if zoned else [nodes.ref("None"), nodes.ref("False")]))
+
+
+def _instant_at(low: Lowering, original: cst.Call, updated: cst.Call) -> cst.BaseExpression:
+    zoned = low.names.spec.zoned
+    return nodes.call("_rt.instant_at", *_values(updated), *([] if zoned else [nodes.ref("False")]))
 
 
 def _with_state(function: str) -> Call:
@@ -248,6 +256,7 @@ _SPECIAL: dict[str, Call] = {
     "str": _str,
     "money": _money,
     "instant": _instant,
+    "instant_at": _instant_at,
     "rand_int": _with_state("rand_int"),
     "choice": _with_state("choice"),
     "as_type": _as_type("as_type"),
