@@ -140,16 +140,26 @@ def _given(spec: Spec, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _collection(definition: StateDef, old: Any, part: Mapping[str, Any]) -> Any:
-    records = {str(k): v for k, v in _by_key(definition, old).items()}
-    for key, record in part.items():
-        if record is None:
-            records.pop(str(key), None)
-        else:
-            records[str(key)] = _over(records.get(str(key)), record)
+    records = _laid(_by_key(definition, old), part, definition.tree.nested if definition.tree else None)
     if definition.form != "list":
         return records
     assert definition.key is not None
     return [{definition.key.json: key, **record} for key, record in records.items()]
+
+
+def _laid(old: Mapping[str, Any], part: Mapping[str, Any], nested: str | None) -> dict[str, Any]:
+    """Records with ``part`` over them; in a nested tree those below a node are laid over one another, too."""
+    records = {str(k): v for k, v in old.items()}
+    for key, record in part.items():
+        if record is None:
+            records.pop(str(key), None)
+            continue
+        before = records.get(str(key))
+        records[str(key)] = _over(before, record)
+        if nested in record:
+            below = before.get(nested, {}) if isinstance(before, Mapping) else {}
+            records[str(key)][nested] = _laid(below, record[nested], nested)
+    return records
 
 
 def _over(old: Any, new: Any) -> Any:
@@ -171,13 +181,21 @@ def _after(spec: Spec, then: Mapping[str, Any], state: Mapping[str, Any]) -> Ite
             flat = definition is not None and definition.form == "flat"
             yield from _fields(name, part, state if flat else state.get(name))
             continue
-        records = {str(k): v for k, v in _by_key(definition, state.get(name)).items()}
-        for key, expected in part.items():
-            yield from _fields(f"{name}[{key!r}]", expected, records.get(str(key)))
+        nested = definition.tree.nested if definition.tree else None
+        yield from _records(name, part, _by_key(definition, state.get(name)), nested)
 
 
-def _fields(where: str, expected: Any, got: Any) -> Iterator[str]:
+def _records(where: str, part: Mapping[str, Any], state: Mapping[str, Any], nested: str | None) -> Iterator[str]:
+    records = {str(k): v for k, v in state.items()}
+    for key, expected in part.items():
+        yield from _fields(f"{where}[{key!r}]", expected, records.get(str(key)), nested)
+
+
+def _fields(where: str, expected: Any, got: Any, nested: str | None = None) -> Iterator[str]:
     if isinstance(expected, Mapping) and isinstance(got, Mapping):
+        if nested in expected:
+            yield from _records(f"{where}.{nested}", expected[nested], got.get(nested, {}), nested)
+            expected = {k: v for k, v in expected.items() if k != nested}
         got = {k: got[k] for k in expected if k in got}
     for place in mismatches(expected, got, 5):
         yield f"afterwards {where}{_dotted(place.path)}: expected {short(place.expected)}, got {short(place.got)}"

@@ -15,6 +15,7 @@ from envscaler.replay.values import Hasher, Mismatch, at, mismatches, patched, s
 
 if TYPE_CHECKING:
     from envscaler.runtime import Environment, ToolResult
+    from envscaler.runtime.shapes import StateShape
 
 __all__ = ["Difference", "Report", "replay"]
 
@@ -153,6 +154,17 @@ class _Base:
         self.differs = tuple(mismatches(initial, taken))
         # When equal by value, the recorded form stands for both, so that comparing afterwards sees only what changed.
         self.start = taken if self.differs else initial
+        self._keyed = all(_is_keyed(shape) for shape in environment.states)
+
+    def after(self, env: Environment) -> Any:
+        """The state of an episode that began here; where paths of a diff lead through its JSON, at the cost of the diff."""
+        return patched(self.start, env.diff()) if self._keyed else env.state
+
+
+def _is_keyed(shape: StateShape) -> bool:
+    """Whether records stand in the JSON under their keys, as they do in a diff."""
+    form, tree = shape.form, getattr(shape, "tree", None)
+    return form != "list" and (tree is None or tree.nested is None)
 
 
 class _Bases:
@@ -209,7 +221,7 @@ class _Run:
             if difference is not None:
                 yield difference
         if case.has_final:
-            yield from self._final(base, patched(base.start, env.diff()))
+            yield from self._final(base, base.after(env))
 
     def _of(
         self,
@@ -260,7 +272,7 @@ class _Run:
         writers: dict[str, int] = {}
         for call in self.case.calls:
             if env.call(call.tool, call.arguments, actor=call.actor).changed:
-                state = patched(base.start, env.diff())
+                state = base.after(env)
                 for path in paths:
                     value = at(state, path)
                     if mismatches(before[path], value, 1):

@@ -173,19 +173,38 @@ class _Reader:
             )
         if state.key is None:
             return self._fields(state, node, where, some=True)
+        return self._records(state, node, where, whole=whole)
+
+    def _records(self, state: StateDef, node: y.Mapping, where: Where, *, whole: bool) -> Any:
+        converter = Converter(self.context)
         found: dict[str, Any] = {}
         for name, record in node.entries.items():
             at = where.at(name)
-            key = converter.key(record.key, state.key.type.of, at)
             if isinstance(record.value, y.Scalar) and record.value.is_null:
                 found[name] = None
             elif not isinstance(record.value, y.Mapping):
                 message = f"expected fields or null, got {describe(record.value)}"
                 found[name] = converter.bad(record.value, at, message, code="wrong-kind")
+            elif state.tree is not None and state.tree.nested is not None:
+                found[name] = self._node(state, record.value, at, state.tree.nested, whole=whole)
             else:
+                assert state.key is not None
+                key = converter.key(record.key, state.key.type.of, at)
                 some = not whole or key in self.known.get(state.name, ())
                 found[name] = self._fields(state, record.value, at, some=some)
         return {k: v for k, v in found.items() if v is not BAD}
+
+    def _node(self, state: StateDef, node: y.Mapping, where: Where, nested: str, *, whole: bool) -> Any:
+        """A node of a nested tree: some of its fields, and under ``nested`` some of the nodes below it."""
+        below = node.entries.get(nested)
+        own = {k: e for k, e in node.entries.items() if k != nested}
+        found = self._fields(state, dataclasses.replace(node, entries=own), where, some=True)
+        if below is None or found is BAD:
+            return found
+        if not isinstance(below.value, y.Mapping):
+            message = f"expected a mapping of names to nodes, got {describe(below.value)}"
+            return Converter(self.context).bad(below.value, where.at(nested), message, code="wrong-kind")
+        return {**found, nested: self._records(state, below.value, where.at(nested), whole=whole)}
 
     def _fields(self, state: StateDef, node: y.Mapping, where: Where, *, some: bool) -> Any:
         converter = Converter(self.context, partial=some)
