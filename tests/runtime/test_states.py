@@ -240,6 +240,30 @@ def test_diff_of_lists_and_absent_fields() -> None:
     assert env.diff() == [{"op": "remove", "path": "/items/3/GROUP(1)", "before": None}]
 
 
+def test_diff_since_a_moment() -> None:
+    env = Library.new()
+    env.call("check_out", {"member_id": "M-0001", "barcode": "B-00001"})
+    moment = env.snapshot()
+    assert env.diff(moment) == []
+    env.restore(Library.new().snapshot())
+    (loan,) = [op for op in env.diff(moment) if op["path"].startswith("/loans")]
+    assert (loan["op"], loan["path"], loan["before"]["due"]) == ("remove", "/loans/L-00001", "2030-03-25")
+    start = env.snapshot()
+    env.restore(moment)
+    (loan,) = [op for op in env.diff(start) if op["path"].startswith("/loans")]
+    assert (loan["op"], loan["value"]) == ("add", env.record("loans", "L-00001"))
+    assert env.diff(start) == env.diff()
+    with pytest.raises(UsageError):
+        env.diff(Library.new({}).snapshot())
+
+
+def test_a_record_alone() -> None:
+    env = Library.new()
+    assert env.record("members", "M-0001") == env.state["members"]["M-0001"]
+    assert env.record("desk") == env.state["desk"]
+    assert env.record("loans", "L-00001") is None
+
+
 def test_views_copy_nothing_and_cannot_be_written() -> None:
     env = Library.new()
     env.call("check_out", {"member_id": "M-0001", "barcode": "B-00001"})

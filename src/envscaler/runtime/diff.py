@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from envscaler.runtime.plans import Plan
+from envscaler.runtime.parts import Record
+from envscaler.runtime.plans import Plan, SinglePlan
 from envscaler.runtime.prepare import record_json
 from envscaler.runtime.state import State
 from envscaler.runtime.store import Collection, Single
 from envscaler.runtime.values import copy, same
 
-__all__ = ["compare", "state_diff"]
+__all__ = ["between", "compare", "state_diff"]
 
 Op = dict[str, Any]
 
@@ -45,6 +46,36 @@ def _collection_diff(plan: Plan, part: Collection, ops: list[Op]) -> None:
             ops.append({"op": "add", "path": path, "value": record_json(plan, record)})
         else:
             compare(path, record_json(plan, part.base[key]), record_json(plan, record), ops)
+
+
+def between(old: State, new: State) -> list[Op]:
+    """The operations that lead from one state to another over the same base, at the cost of what either changed.
+
+    A record that was removed and added again in between counts as one that stayed.
+    """
+    ops: list[Op] = []
+    for shape in new._model.states:
+        before, after, plan = getattr(old, shape.name), getattr(new, shape.name), new._model.plans[shape.name]
+        if isinstance(after, Single):
+            if after.value is not before.value:
+                path = "" if shape.form == "flat" else f"/{_escape(shape.name)}"
+                compare(path, record_json(plan, before.value), record_json(plan, after.value), ops)
+            continue
+        for key in dict.fromkeys((*before.gone, *after.gone, *before.own, *after.own)):
+            _record_diff(plan, f"/{_escape(plan.name)}/{_escape(key)}", before.get(key), after.get(key), ops)
+    return ops
+
+
+def _record_diff(plan: Plan | SinglePlan, path: str, old: Record | None, new: Record | None, ops: list[Op]) -> None:
+    if old is new:
+        return
+    if old is None:
+        assert new is not None
+        ops.append({"op": "add", "path": path, "value": record_json(plan, new)})
+    elif new is None:
+        ops.append({"op": "remove", "path": path, "before": record_json(plan, old)})
+    else:
+        compare(path, record_json(plan, old), record_json(plan, new), ops)
 
 
 def compare(path: str, old: Any, new: Any, ops: list[Op]) -> None:

@@ -10,10 +10,10 @@ from envscaler.runtime import calls
 from envscaler.runtime import shapes as s
 from envscaler.runtime.canonical import digest
 from envscaler.runtime.declared import Rule, Tool
-from envscaler.runtime.diff import state_diff
+from envscaler.runtime.diff import between, state_diff
 from envscaler.runtime.docs import document
 from envscaler.runtime.model import Model
-from envscaler.runtime.prepare import Base, prepare, state_json
+from envscaler.runtime.prepare import Base, prepare, record_json, state_json
 from envscaler.runtime.results import ToolResult
 from envscaler.runtime.schemas import Catalogue, anthropic, mcp, openai, parameters
 from envscaler.runtime.state import State
@@ -274,9 +274,19 @@ class Environment:
         part = getattr(self._state, name)
         return bool(part.own or part.gone) if hasattr(part, "own") else part.value is not part.base
 
-    def diff(self) -> list[dict[str, Any]]:
-        """What was changed since the start: operations {op, path, value, before}, values fresh."""
-        return state_diff(self._state)
+    def record(self, state: str, key: Any = None) -> dict[str, Any] | None:
+        """One record of a state in JSON form, fresh; None when there is none by that key."""
+        part = getattr(self._state, state)
+        found = part.get(key) if hasattr(part, "own") else part.value
+        return None if found is None else record_json(self._model.plans[state], found)
+
+    def diff(self, since: Snapshot | None = None) -> list[dict[str, Any]]:
+        """What was changed since the start, or a moment: operations {op, path, value, before}, values fresh."""
+        if since is None:
+            return state_diff(self._state)
+        moment = self.start_state()
+        self._load(moment, since)
+        return between(moment, self._state)
 
     # -- back and forth
 
@@ -289,12 +299,14 @@ class Environment:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go to a moment of this or another episode over the same base."""
+        self._load(self._state, snapshot)
+        self._set(snapshot.seed, snapshot.draws, snapshot.clock)
+
+    def _load(self, state: State, snapshot: Snapshot) -> None:
         if snapshot.base is not self._base:
             raise UsageError("the snapshot was taken over another base state")
-        state = self._state
         for name, saved in snapshot.parts.items():
             getattr(state, name).load(saved)
-        self._set(snapshot.seed, snapshot.draws, snapshot.clock)
 
     def _set(self, seed: int, draws: Any, clock: str) -> None:
         state = self._state
