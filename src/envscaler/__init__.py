@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from envscaler.diagnostics import Diagnostic, Span
     from envscaler.errors import (
         EnvscalerError,
+        PluginError,
         ReplayFormatError,
         SpecError,
         StateError,
@@ -26,6 +27,7 @@ _PUBLIC = {
     "Diagnostic": "envscaler.diagnostics",
     "Environment": "envscaler.runtime",
     "EnvscalerError": "envscaler.errors",
+    "PluginError": "envscaler.errors",
     "ReplayFormatError": "envscaler.errors",
     "Span": "envscaler.diagnostics",
     "SpecError": "envscaler.errors",
@@ -42,6 +44,7 @@ __all__ = [
     "Diagnostic",
     "Environment",
     "EnvscalerError",
+    "PluginError",
     "ReplayFormatError",
     "Span",
     "SpecError",

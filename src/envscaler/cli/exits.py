@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["FINDINGS", "INTERRUPTED", "MEANINGS", "OK", "SPEC", "STATE", "USAGE"]
+__all__ = ["FINDINGS", "INTERRUPTED", "MEANINGS", "OK", "PLUGIN", "SPEC", "STATE", "USAGE"]
 
 OK: Final = 0
 FINDINGS: Final = 1
 USAGE: Final = 2
 SPEC: Final = 3
 STATE: Final = 4
+PLUGIN: Final = 5
 INTERRUPTED: Final = 130
 
 MEANINGS: Final = {
@@ -19,5 +20,6 @@ MEANINGS: Final = {
     USAGE: "the command line is wrong, or a file cannot be read",
     SPEC: "a spec does not pass `envscaler check`",
     STATE: "a state breaks the types, references or rules of its spec",
+    PLUGIN: "a plugin failed",
     INTERRUPTED: "interrupted by Ctrl-C",
 }
