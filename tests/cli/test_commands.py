@@ -362,7 +362,7 @@ def test_ctrl_c_makes_no_noise(spec: Path) -> None:
         "from envscaler import session\n"
         "from envscaler.cli import main\n"
         "import time\n"
-        "def check(paths):\n"
+        "def check(paths, **options):\n"
         "    print('ready', flush=True)\n"
         "    time.sleep(60)\n"
         "session.check = check\n"
@@ -384,7 +384,7 @@ def test_bugs_keep_their_traceback(spec: Path) -> None:
         "from envscaler import session\n"
         "from envscaler.cli import main\n"
         "import sys\n"
-        "session.check = lambda paths: 1 / 0\n"
+        "session.check = lambda paths, **options: 1 / 0\n"
         "sys.argv = ['envscaler', 'check', 'till.yaml']\n"
         "main()\n"
     )

@@ -11,7 +11,9 @@ import typer
 
 from envscaler import session
 from envscaler.cli import exits
+from envscaler.cli.options import Jobs
 from envscaler.cli.out import boundary, echo, echo_json, note
+from envscaler.errors import UsageError
 
 if TYPE_CHECKING:
     from envscaler.replay import Difference, Report
@@ -102,9 +104,16 @@ def call(
 
 
 def replay(
-    spec: Spec,
+    spec: Annotated[
+        Path, typer.Argument(help="The spec file, or a folder of specs with a recordings.yaml.", show_default=False)
+    ],
     recordings: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Recordings: .jsonl or .jsonl.xz.", show_default=False)
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="Recordings: .jsonl or .jsonl.xz. For a folder of specs: the folder that keeps their recordings.",
+            show_default=False,
+        ),
     ],
     api: Annotated[
         str | None, typer.Option("--api", help="The recorded API to replay, where there are several.")
@@ -113,14 +122,26 @@ def replay(
         Path | None, typer.Option("--known", help="YAML list of differences that are expected, each with a reason.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed for cases that record none.")] = 0,
+    jobs: Jobs = 1,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="For a folder of specs: print the table as Markdown.")
+    ] = False,
     as_json: Json = False,
 ) -> int:
     """Run recorded calls and compare what they give.
 
     Each result or error is compared, and the state at the end of each case: numbers by value, text exactly. The last
-    line counts cases and calls right and wrong; the exit code is 1 if any is wrong.
+    line counts cases and calls right and wrong; the exit code is 1 if any is wrong. For a folder of specs, its
+    recordings.yaml says which recordings belong to which spec, and a table of all of them comes at the end.
     """
-    report = session.replay(spec, recordings, api=api, known=known, seed=seed, tell=None if as_json else _tell)
+    if spec.is_dir():
+        if len(recordings) != 1 or api is not None or known is not None:
+            raise UsageError(
+                "for a folder of specs, name the one folder of recordings; --api and --known stand in its list"
+            )
+        return _replay_folder(spec, recordings[0], seed, jobs, as_markdown, as_json)
+    tell = None if as_json else _tell
+    report = session.replay(spec, recordings, api=api, known=known, seed=seed, jobs=jobs, tell=tell)
     if as_json:
         echo_json(_plain(report))
     else:
@@ -128,6 +149,43 @@ def replay(
             note(f"listed as known, but not met: {entry}")
         echo(report.summary)
     return exits.OK if report.ok else exits.FINDINGS
+
+
+_HEADS = ("Spec", "Replays", "Tools", "Calls right", "Final states right", "Known to differ")
+
+
+def _replay_folder(folder: Path, recordings: Path, seed: int, jobs: int, as_markdown: bool, as_json: bool) -> int:
+    from envscaler.cli.table import markdown, table
+
+    ports = []
+    for port in session.replay_folder(folder, recordings, seed=seed, jobs=jobs):
+        ports.append(port)
+        if not as_json:
+            for difference in port.report.differences:
+                if difference.known is None:
+                    _tell(difference)
+            for entry in port.report.unused:
+                note(f"listed as known, but not met: {entry}")
+    if as_json:
+        echo_json([{"spec": str(p.spec), "folder": p.folder, "api": p.api, **_plain(p.report)} for p in ports])
+    else:
+        print((markdown if as_markdown else table)(_HEADS, [_row(p) for p in ports], _HEADS[2:5]))
+    return exits.OK if all(p.report.ok for p in ports) else exits.FINDINGS
+
+
+def _row(port: session.PortReport) -> tuple[str, ...]:
+    report = port.report
+    calls = report.calls_right + report.calls_known + report.calls_wrong
+    states = report.states - report.states_known - report.states_wrong
+    known = [(report.calls_known, "call"), (report.states_known, "state")]
+    return (
+        port.name,
+        port.folder if port.api is None else f"{port.folder}, {port.api}",
+        str(port.tools),
+        f"{report.calls_right} of {calls}",
+        f"{states} of {report.states}",
+        ", ".join(f"{n} {word}{'' if n == 1 else 's'}" for n, word in known if n) or "nothing",
+    )
 
 
 def _tell(difference: Difference) -> None:

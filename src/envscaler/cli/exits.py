@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["FINDINGS", "INTERRUPTED", "MEANINGS", "OK", "PLUGIN", "SPEC", "STATE", "USAGE"]
+__all__ = ["BUDGET", "FINDINGS", "INTERRUPTED", "LLM", "MEANINGS", "OK", "PLUGIN", "SPEC", "STATE", "USAGE"]
 
 OK: Final = 0
 FINDINGS: Final = 1
@@ -12,6 +12,8 @@ USAGE: Final = 2
 SPEC: Final = 3
 STATE: Final = 4
 PLUGIN: Final = 5
+LLM: Final = 5
+BUDGET: Final = 6
 INTERRUPTED: Final = 130
 
 MEANINGS: Final = {
@@ -21,5 +23,7 @@ MEANINGS: Final = {
     SPEC: "a spec does not pass `envscaler check`",
     STATE: "a state breaks the types, references or rules of its spec",
     PLUGIN: "a plugin failed",
+    LLM: "a language model could not be asked, or did not answer as asked",
+    BUDGET: "a limit on cost or tokens was reached; what was finished is kept",
     INTERRUPTED: "interrupted by Ctrl-C",
 }

@@ -9,6 +9,7 @@ import typer
 
 from envscaler import session
 from envscaler.cli import exits
+from envscaler.cli.options import Jobs
 from envscaler.cli.out import boundary, echo, echo_json, note
 
 if TYPE_CHECKING:
@@ -43,24 +44,30 @@ def new(
     return exits.OK
 
 
-def check(specs: Specs, as_json: Json = False, github: Github = False) -> int:
+def check(specs: Specs, jobs: Jobs = 1, as_json: Json = False, github: Github = False) -> int:
     """Check specs and show every problem at its line.
 
     Nothing in a spec is run. A folder means the YAML files in it that have a line beginning with `envscaler:`.
     """
-    report = session.check(specs)
+    report = session.check(specs, jobs=jobs)
     _show(report.diagnostics, report.sources, as_json, github)
     if not (as_json or github):
         if report.diagnostics:
             echo("")
         for path in report.skipped:
             echo(f"{path}: no spec (no line begins with `envscaler:`), skipped")
+        _unread(*report.unread)
         counts = [_count(report.errors, "error"), _count(report.warnings, "warning")]
         notes = len(report.diagnostics) - report.errors - report.warnings
         if notes:
             counts.append(_count(notes, "note"))
         echo(f"{_count(len(report.sources), 'spec')} checked: {', '.join(counts)}")
-    return exits.SPEC if report.errors else exits.OK
+    return exits.SPEC if report.errors else exits.USAGE if report.unread else exits.OK
+
+
+def _unread(*reasons: str) -> None:
+    for reason in reasons:
+        note(f"envscaler: {reason}")
 
 
 def _count(number: int, word: str) -> str:
@@ -84,13 +91,17 @@ def fmt(
         bool, typer.Option("--check", help="Write nothing; exit with 1 if a file is not formatted.")
     ] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Write nothing; show what would change.")] = False,
+    jobs: Jobs = 1,
 ) -> int:
     """Format specs in place, comments kept. Formatting twice changes nothing more."""
     from envscaler.diagnostics import render_text
 
-    changed = failed = 0
-    for file in session.fmt(specs, write=not (check or diff)):
-        if file.diagnostics:
+    changed = failed = unread = 0
+    for file in session.fmt(specs, write=not (check or diff), jobs=jobs):
+        if file.unread:
+            unread += 1
+            _unread(file.unread)
+        elif file.diagnostics:
             failed += 1
             print(render_text(file.diagnostics, {str(file.path): file.before}))
         elif file.changed:
@@ -101,6 +112,8 @@ def fmt(
                 echo(f"{file.path}: {'not formatted' if check else 'formatted'}")
     if failed:
         return exits.SPEC
+    if unread:
+        return exits.USAGE
     return exits.FINDINGS if changed and (check or diff) else exits.OK
 
 
@@ -115,6 +128,9 @@ def _diff(file: session.Formatted) -> None:
         echo(line)
 
 
+_GRAVEST = (exits.SPEC, exits.USAGE, exits.STATE, exits.FINDINGS, exits.OK)
+
+
 def compile_(
     specs: Specs,
     output: Annotated[
@@ -127,6 +143,7 @@ def compile_(
         bool,
         typer.Option("--verify/--no-verify", help="Load each class, test its initial state, run the spec's examples."),
     ] = True,
+    jobs: Jobs = 1,
     as_json: Json = False,
 ) -> int:
     """Compile specs to Python classes and verify them.
@@ -137,13 +154,16 @@ def compile_(
     from envscaler.diagnostics import render_json, render_text
     from envscaler.replay.examples import INITIAL_STATE
 
-    code, rows = exits.OK, []
-    for unit in session.compile(specs, output, verify=verify):
+    codes, rows = {exits.OK}, []
+    for unit in session.compile(specs, output, verify=verify, jobs=jobs):
         problems = [*unit.diagnostics, *unit.failures]
-        if unit.output is None:
-            code = exits.SPEC
-        elif unit.failures and code != exits.SPEC:
-            code = exits.STATE if unit.failures[0].code == INITIAL_STATE else exits.FINDINGS
+        if unit.unread:
+            codes.add(exits.USAGE)
+            _unread(unit.unread)
+        elif unit.output is None:
+            codes.add(exits.SPEC)
+        elif unit.failures:
+            codes.add(exits.STATE if unit.failures[0].code == INITIAL_STATE else exits.FINDINGS)
         if as_json:
             rows.append((unit, problems))
             continue
@@ -164,7 +184,7 @@ def compile_(
                 for unit, problems in rows
             ]
         )
-    return code
+    return next(code for code in _GRAVEST if code in codes)
 
 
 def schema(

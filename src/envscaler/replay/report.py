@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from envscaler.errors import StateError
@@ -60,9 +60,10 @@ class Difference:
 
 @dataclass(slots=True)
 class Report:
-    """What a replay found; counts are of cases and calls, `known` ones are neither right nor wrong.
+    """What a replay found; counts are of cases, calls and final states, `known` ones are neither right nor wrong.
 
-    ``unused``: known differences that did not show although their case was replayed.
+    ``states``: how many final states were compared. ``unused``: known differences that did not show although their case
+    was replayed.
     """
 
     cases_right: int = 0
@@ -71,6 +72,9 @@ class Report:
     calls_right: int = 0
     calls_wrong: int = 0
     calls_known: int = 0
+    states: int = 0
+    states_wrong: int = 0
+    states_known: int = 0
     differences: list[Difference] = field(default_factory=list)
     unused: list[Known] = field(default_factory=list)
 
@@ -84,8 +88,9 @@ class Report:
         """Whether nothing differs but what is known to."""
         return not (self.cases_wrong or self.calls_wrong)
 
-    def add(self, calls: int, found: Sequence[Difference]) -> None:
-        """Count a case of ``calls`` calls in which these differences were found."""
+    def add(self, case: Case, found: Sequence[Difference]) -> None:
+        """Count a case in which these differences were found."""
+        calls = len(case.calls)
         wrong = [d for d in found if d.known is None]
         self.cases_wrong += bool(wrong)
         self.cases_known += bool(found and not wrong)
@@ -95,16 +100,31 @@ class Report:
         else:
             calls_wrong = sum(isinstance(d.call, int) for d in wrong)
             calls_known = sum(isinstance(d.call, int) for d in found) - calls_wrong
+        if case.has_final:
+            states = [d.known is None for d in found if not isinstance(d.call, int)]
+            self.states += 1
+            self.states_wrong += any(states)
+            self.states_known += bool(states) and not any(states)
         self.calls_wrong += calls_wrong
         self.calls_known += calls_known
         self.calls_right += calls - calls_wrong - calls_known
         self.differences += found
+
+    def join(self, other: Report) -> None:
+        """Add what another recording's replay on the same spec found."""
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.differences += other.differences
+        self.unused += other.unused
 
     @property
     def summary(self) -> str:
         """The last line: ``470 cases: 469 right, 1 wrong; 1121 calls: 1120 right, 1 wrong``."""
         cases = _count("case", self.cases_right, self.cases_wrong, self.cases_known)
         return f"{cases}; {_count('call', self.calls_right, self.calls_wrong, self.calls_known)}"
+
+
+_COUNTS = tuple(f.name for f in fields(Report) if f.type == "int")
 
 
 def _count(word: str, right: int, wrong: int, known: int) -> str:
@@ -139,7 +159,7 @@ def replay(
             found.append(difference)
             if tell is not None:
                 tell(difference)
-        report.add(len(case.calls), found)
+        report.add(case, found)
     report.unused = [k for k in known if k.case in seen and k not in met]
     return report
 

@@ -1,7 +1,8 @@
 """The verbs of the pipeline, as plain functions over paths; nothing here prints."""
 
-from envscaler.session.environments import Described, call, describe, load, replay
+from envscaler.session.environments import Described, call, describe, load
 from envscaler.session.files import spec_files
+from envscaler.session.replaying import PortReport, replay, replay_folder
 from envscaler.session.specs import (
     CheckReport,
     Compiled,
@@ -15,6 +16,6 @@ from envscaler.session.specs import (
 )
 
 __all__ = [
-    "CheckReport", "Compiled", "Described", "Formatted", "call", "check", "compile", "describe", "fmt", "grammar_card",
-    "json_schema", "load", "new", "replay", "spec_files",
+    "CheckReport", "Compiled", "Described", "Formatted", "PortReport", "call", "check", "compile", "describe", "fmt",
+    "grammar_card", "json_schema", "load", "new", "replay", "replay_folder", "spec_files",
 ]  # fmt: skip

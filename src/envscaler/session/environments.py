@@ -1,22 +1,19 @@
-"""The verbs about one environment: load its class, describe it, call a tool, replay recordings on it."""
+"""The verbs about one environment: load its class, describe it, call a tool."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from envscaler.diagnostics import nearest, one_of
-from envscaler.errors import UsageError
-from envscaler.session.files import StrPath, existing, many, read_json
+from envscaler.session.files import StrPath, read_json
 from envscaler.session.specs import sound
 
 if TYPE_CHECKING:
-    from envscaler.replay import Difference, Report
     from envscaler.runtime import Catalogue, Environment, ToolResult, Tools
 
-__all__ = ["Described", "call", "describe", "load", "replay"]
+__all__ = ["Described", "call", "describe", "load"]
 
 
 def load(path: StrPath) -> type[Environment]:
@@ -68,33 +65,3 @@ def call(
     env = environment.new(None if state is None else read_json(Path(state)), seed=seed)
     result = env.call(tool, arguments, actor=actor)
     return result, env.diff()
-
-
-def replay(
-    spec: StrPath,
-    recordings: Sequence[StrPath] | StrPath,
-    *,
-    api: str | None = None,
-    known: StrPath | None = None,
-    seed: int = 0,
-    tell: Callable[[Difference], None] | None = None,
-) -> Report:
-    """Run recorded calls against a spec and compare what they give; ``tell`` hears each difference as it is found.
-
-    Raises ReplayFormatError where a recording cannot be read, UsageError when no case involves ``api``.
-    """
-    from envscaler.replay import read_cases, read_known
-    from envscaler.replay import replay as run
-
-    files = [existing(Path(p)) for p in many(recordings)]
-    expected = read_known(existing(Path(known))) if known is not None else []
-    apis: set[str] = set()
-    cases = (case for file in files for case in read_cases(file, api, apis))
-    report = run(load(spec), cases, expected, seed, tell)
-    if not report.cases:
-        if api is None:
-            raise UsageError("the recordings hold no case")
-        near = nearest(api, apis)
-        hint = f"; did you mean {near}?" if near else ""
-        raise UsageError(f"no case involves {api}; recorded: {one_of(sorted(apis)) or 'no API by name'}{hint}")
-    return report

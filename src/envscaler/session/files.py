@@ -46,8 +46,9 @@ def _in_folder(folder: Path) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(f for f in folders if not f.startswith("."))
         for name in sorted(files):
-            if name.endswith(_SUFFIXES) and not name.startswith("."):
-                yield Path(root, name)
+            file = Path(root, name)
+            if name.endswith(_SUFFIXES) and not name.startswith(".") and (file.is_file() or file.is_symlink()):
+                yield file
 
 
 def _is_spec(file: Path) -> bool:

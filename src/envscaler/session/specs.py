@@ -6,12 +6,14 @@ import keyword
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from envscaler.diagnostics import Diagnostic
 from envscaler.errors import SpecError, UsageError
 from envscaler.session.files import StrPath, existing, many, reason, replace_file, spec_files
+from envscaler.session.pool import each
 
 if TYPE_CHECKING:
     from envscaler.spec.checked import Checked
@@ -27,11 +29,12 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 @dataclass(slots=True)
 class CheckReport:
     """What checking some files found. ``sources`` maps each path to its text, for excerpts; ``skipped`` are files in a
-    folder that are not specs."""
+    folder that are not specs, ``unread`` says of each file that could not be read why."""
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
 
     @property
     def errors(self) -> int:
@@ -47,23 +50,26 @@ class CheckReport:
 @dataclass(slots=True)
 class Compiled:
     """One compiled spec. ``output`` is the module written, None when the spec has errors; ``diagnostics`` are those of
-    the check; ``failures`` what verifying the class found; ``source`` is the spec's text."""
+    the check; ``failures`` what verifying the class found; ``source`` is the spec's text; ``unread`` says why the file
+    could not be read."""
 
     path: str
     source: str
     output: Path | None
     diagnostics: list[Diagnostic]
     failures: list[Diagnostic] = field(default_factory=list)
+    unread: str = ""
 
 
 @dataclass(slots=True)
 class Formatted:
-    """One file before and after formatting; ``diagnostics`` say why it could not be."""
+    """One file before and after formatting; ``diagnostics`` say why it could not be, ``unread`` why not even read."""
 
     path: Path
     before: str
     after: str
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    unread: str = ""
 
     @property
     def changed(self) -> bool:
@@ -95,15 +101,27 @@ def checked_file(path: Path) -> Checked:
     return check_text(str(path), text)
 
 
-def check(paths: Sequence[StrPath] | StrPath) -> CheckReport:
-    """Check spec files and folders of them; all problems of all files, in order."""
+def check(paths: Sequence[StrPath] | StrPath, *, jobs: int = 1) -> CheckReport:
+    """Check spec files and folders of them, ``jobs`` at a time; all problems of all files, in order."""
     files, skipped = spec_files(many(paths))
     report = CheckReport(skipped=[str(p) for p in skipped])
-    for file in files:
-        checked = checked_file(file)
-        report.sources[checked.path] = checked.source
-        report.diagnostics += checked.diagnostics
+    for found in each(_problems, files, jobs):
+        if isinstance(found, str):
+            report.unread.append(found)
+        else:
+            path, source, problems = found
+            report.sources[path] = source
+            report.diagnostics += problems
     return report
+
+
+def _problems(file: Path) -> tuple[str, str, list[Diagnostic]] | str:
+    """Path, text and diagnostics of a spec, or why it could not be read."""
+    try:
+        checked = checked_file(file)
+    except UsageError as error:
+        return str(error)
+    return checked.path, checked.source, checked.diagnostics
 
 
 def sound(path: StrPath) -> Checked:
@@ -115,48 +133,77 @@ def sound(path: StrPath) -> Checked:
 
 
 def compile(  # noqa: A001
-    paths: Sequence[StrPath] | StrPath, output: StrPath | None = None, *, verify: bool = True
+    paths: Sequence[StrPath] | StrPath, output: StrPath | None = None, *, verify: bool = True, jobs: int = 1
 ) -> Iterator[Compiled]:
-    """Compile specs, each to a module of its own; what came of one is yielded before the next is begun.
+    """Compile specs, each to a module of its own, ``jobs`` at a time; what came of each is yielded in order.
 
     ``output``: a file (for one spec) or a folder; by default `build/NAME.py`. With ``verify`` the class is loaded, its
-    initial state held against the rules and the spec's examples are run.
+    initial state held against the rules and the spec's examples are run. Raises UsageError, after the others are written,
+    for specs that would be written to one module.
     """
     files, _ = spec_files(many(paths))
     target = Path("build") if output is None else Path(output)
     to_file = target.suffix == ".py" and not target.is_dir()
     if to_file and len(files) > 1:
         raise UsageError(f"{target} is one file, but {len(files)} specs are to be compiled; name a folder")
-    taken: dict[Path, Path] = {}
-    for file in files:
+    taken: dict[Path, str] = {}
+    clashes = []
+    for made in each(partial(_made, verify=verify), files, jobs):
+        output_file = None
+        if made.module is not None:
+            module = target if to_file else target / f"{made.name}.py"
+            if module in taken:
+                clashes.append(
+                    f"{made.path} and {taken[module]} would both be compiled to {module}; only the second was"
+                )
+                continue
+            taken[module] = made.path
+            output_file = _written(module, made.module)
+        yield Compiled(made.path, made.source, output_file, made.diagnostics, made.failures, made.unread)
+    if clashes:
+        raise UsageError("\n".join(clashes))
+
+
+@dataclass(slots=True)
+class _Made:
+    """A spec compiled in memory; ``module`` is None when it has errors."""
+
+    path: str
+    source: str
+    diagnostics: list[Diagnostic]
+    name: str = ""
+    module: str | None = None
+    failures: list[Diagnostic] = field(default_factory=list)
+    unread: str = ""
+
+
+def _made(file: Path, verify: bool) -> _Made:
+    try:
         checked = checked_file(file)
-        if checked.spec is None or not checked.ok:
-            yield Compiled(str(file), checked.source, None, checked.diagnostics)
-            continue
-        module = target if to_file else target / f"{checked.spec.name}.py"
-        if module in taken:
-            raise UsageError(f"{file} and {taken[module]} would both be compiled to {module}")
-        taken[module] = file
-        yield _compile(checked, module, verify)
-
-
-def _compile(checked: Checked, module: Path, verify: bool) -> Compiled:
+    except UsageError as error:
+        return _Made(str(file), "", [], unread=str(error))
+    made = _Made(checked.path, checked.source, checked.diagnostics)
+    if checked.spec is None or not checked.ok:
+        return made
     from envscaler.compiler import compile_spec
 
-    assert checked.spec is not None
     unit = compile_spec(checked)
-    try:
-        module.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(module, unit.text)
-    except OSError as error:
-        raise UsageError(f"{module}: {reason(error)}") from None
-    result = Compiled(checked.path, checked.source, module, checked.diagnostics)
+    made.name, made.module = checked.spec.name, unit.text
     if verify:
         from envscaler.compiler import load_class
         from envscaler.replay.examples import verify as verified
 
-        result.failures = verified(checked.spec, load_class(unit))
-    return result
+        made.failures = verified(checked.spec, load_class(unit))
+    return made
+
+
+def _written(module: Path, text: str) -> Path:
+    try:
+        module.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(module, text)
+    except OSError as error:
+        raise UsageError(f"{module}: {reason(error)}") from None
+    return module
 
 
 def new(name: str, path: StrPath | None = None) -> Path:
@@ -188,24 +235,27 @@ def _as_name(text: str) -> str:
     return f"; {name} would do" if name and not keyword.iskeyword(name) else ""
 
 
-def fmt(paths: Sequence[StrPath] | StrPath, *, write: bool = True) -> Iterator[Formatted]:
-    """Format spec files; with ``write`` those that change are written back."""
+def fmt(paths: Sequence[StrPath] | StrPath, *, write: bool = True, jobs: int = 1) -> Iterator[Formatted]:
+    """Format spec files, ``jobs`` at a time; with ``write`` those that change are written back."""
+    for result in each(_formatted, spec_files(many(paths))[0], jobs):
+        if write and result.changed:
+            replace_file(result.path, result.after)
+        yield result
+
+
+def _formatted(file: Path) -> Formatted:
     from envscaler.spec.format import format_text
 
-    for file in spec_files(many(paths))[0]:
+    try:
         text, problems = _read(file)
-        if text is None:
-            yield Formatted(file, "", "", problems)
-            continue
-        try:
-            after = format_text(text, str(file))
-        except SpecError as error:
-            yield Formatted(file, text, text, list(error.diagnostics))
-            continue
-        result = Formatted(file, text, after)
-        if write and result.changed:
-            replace_file(file, after)
-        yield result
+    except UsageError as error:
+        return Formatted(file, "", "", unread=str(error))
+    if text is None:
+        return Formatted(file, "", "", problems)
+    try:
+        return Formatted(file, text, format_text(text, str(file)))
+    except SpecError as error:
+        return Formatted(file, text, text, list(error.diagnostics))
 
 
 def json_schema() -> dict[str, Any]:
