@@ -1,0 +1,35 @@
+"""The plugin that is envscaler itself: what ships, given through the hooks that others use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from envscaler.plugin import BackendEntry, SpecsEntry, TemplatesEntry, hookimpl
+
+__all__ = ["envscaler_backends", "envscaler_specs", "envscaler_templates"]
+
+ENVSCALER_HOOKS = 1
+
+
+@hookimpl
+def envscaler_backends() -> Iterable[BackendEntry]:
+    """Backends of providers, and those that need none."""
+    from envscaler.builtin.backends import BACKENDS
+
+    return BACKENDS
+
+
+@hookimpl
+def envscaler_specs() -> Iterable[SpecsEntry]:
+    """The shipped specs."""
+    from envscaler.builtin.packs import packs
+
+    return packs()
+
+
+@hookimpl
+def envscaler_templates() -> Iterable[TemplatesEntry]:
+    """The shipped templates."""
+    from envscaler.builtin.packs import templates
+
+    return templates()

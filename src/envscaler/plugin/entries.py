@@ -1,0 +1,133 @@
+"""The small records that hooks give: what a thing is called, what it is for, and how it is made."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from envscaler.plugin.records import Assessor, Checker, TaskSource
+
+__all__ = [
+    "KINDS", "AssessorEntry", "BackendEntry", "CheckerEntry", "Entry", "Kind", "Sample", "SourceEntry", "SpecsEntry",
+    "TemplatesEntry",
+]  # fmt: skip
+
+_NAME = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
+
+Sample = Callable[[Path], tuple[str, Mapping[str, Any]]]
+"""Writes a small sample into an empty folder and gives the location and options to read it with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What all entries have. ``name``: lower-case letters and digits, with - or _ between; ``summary``: one line."""
+
+    name: str
+    summary: str
+
+    def __post_init__(self) -> None:
+        name: object = self.name
+        summary: object = self.summary
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name: lower-case letters and digits, with - or _ between")
+        if not isinstance(summary, str) or not summary.strip() or "\n" in summary:
+            raise ValueError(f"the summary of {name} must be one line")
+
+
+@dataclass(frozen=True, slots=True)
+class _Made(Entry):
+    """An entry with something that is made when it is wanted, never before."""
+
+    factory: Callable[..., Any]
+
+    def __post_init__(self) -> None:
+        super(_Made, self).__post_init__()
+        if not callable(self.factory):
+            raise ValueError(f"the factory of {self.name} cannot be called: {self.factory!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class BackendEntry(_Made):
+    """An LLM backend. ``factory(settings)`` gets the settings of a role (model, base URL, limits …) as a mapping."""
+
+    factory: Callable[[Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEntry(_Made):
+    """A task source. ``sample``, if given, lets `envscaler plugins --check` try it."""
+
+    factory: Callable[[], TaskSource]
+    sample: Sample | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AssessorEntry(_Made):
+    """An assessor. ``factory()`` must be cheap; what costs belongs into `assess`."""
+
+    factory: Callable[[], Assessor]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckerEntry(_Made):
+    """A checker. ``factory(settings)`` is called for each episode; UsageError for a setting that is unknown or wrong."""
+
+    factory: Callable[[Mapping[str, Any]], Checker]
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder(Entry):
+    """An entry that stands for a folder on disk."""
+
+    folder: Path | Traversable
+
+    def __post_init__(self) -> None:
+        super(_Folder, self).__post_init__()
+        if not self.path.is_dir():
+            raise ValueError(f"the folder of {self.name} is none: {self.folder}")
+
+    @property
+    def path(self) -> Path:
+        """The folder as a path."""
+        if not isinstance(self.folder, os.PathLike):
+            raise ValueError(f"the folder of {self.name} is not on disk: {self.folder}")
+        return Path(self.folder)
+
+
+@dataclass(frozen=True, slots=True)
+class SpecsEntry(_Folder):
+    """A pack: the specs that lie directly in ``folder``, each called like its file."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplatesEntry(_Folder):
+    """Jinja templates that stand before the shipped ones of the same path, when they are asked for by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of entry: its name and plural for people, the hook that gives such entries, their class."""
+
+    name: str
+    plural: str
+    hook: str
+    entry: type[Entry]
+
+
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("backend", "backends", "envscaler_backends", BackendEntry),
+        Kind("source", "task sources", "envscaler_sources", SourceEntry),
+        Kind("assessor", "assessors", "envscaler_assessors", AssessorEntry),
+        Kind("checker", "checkers", "envscaler_checkers", CheckerEntry),
+        Kind("specs", "packs of specs", "envscaler_specs", SpecsEntry),
+        Kind("templates", "folders of templates", "envscaler_templates", TemplatesEntry),
+    )
+}
+"""All kinds by name; a later part of the program adds a line here and a hook of the same form."""

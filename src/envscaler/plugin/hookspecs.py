@@ -1,0 +1,68 @@
+"""The hooks, as pluggy holds implementations against them. `docs/reference/hooks.md` is about this module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pluggy
+
+from envscaler.plugin.entries import (
+    AssessorEntry,
+    BackendEntry,
+    CheckerEntry,
+    SourceEntry,
+    SpecsEntry,
+    TemplatesEntry,
+)
+
+__all__ = [
+    "HOOKS_VERSION",
+    "PROJECT",
+    "envscaler_assessors",
+    "envscaler_backends",
+    "envscaler_checkers",
+    "envscaler_sources",
+    "envscaler_specs",
+    "envscaler_templates",
+    "hookimpl",
+]
+
+PROJECT = "envscaler"
+HOOKS_VERSION = 1
+"""The version of these hooks and of the records they give. A plugin says which one it was written for by
+`ENVSCALER_HOOKS = 1` in its module; one that says nothing was written for 1. It rises when a plugin that worked would no
+longer: when a hook or a field goes or changes its meaning, not when one comes."""
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+"""Marks a function of a plugin as the implementation of the hook of the same name."""
+
+
+@hookspec
+def envscaler_backends() -> Iterable[BackendEntry]:  # type: ignore[empty-body]
+    """The LLM backends, asked for when a role is given a backend by name."""
+
+
+@hookspec
+def envscaler_sources() -> Iterable[SourceEntry]:  # type: ignore[empty-body]
+    """The task sources, asked for when tasks are to be read."""
+
+
+@hookspec
+def envscaler_assessors() -> Iterable[AssessorEntry]:  # type: ignore[empty-body]
+    """The assessors, asked for when an environment is to be judged."""
+
+
+@hookspec
+def envscaler_checkers() -> Iterable[CheckerEntry]:  # type: ignore[empty-body]
+    """The checkers, asked for when an episode begins that is to be checked."""
+
+
+@hookspec
+def envscaler_specs() -> Iterable[SpecsEntry]:  # type: ignore[empty-body]
+    """The packs of specs, asked for when a spec is named that is neither a file nor shipped."""
+
+
+@hookspec
+def envscaler_templates() -> Iterable[TemplatesEntry]:  # type: ignore[empty-body]
+    """The folders of templates, asked for when `--templates` names one."""

@@ -1,0 +1,206 @@
+"""What passes between envscaler and a plugin's objects: tasks, subjects and verdicts, events and judgements.
+
+Records refuse nonsense when they are made (ValueError), so that whoever receives one need not look again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+
+from envscaler.diagnostics import Diagnostic, Severity, Span
+
+if TYPE_CHECKING:
+    from envscaler.runtime import Environment
+    from envscaler.spec.checked import Checked
+
+__all__ = [
+    "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Finding", "Judgement", "Status", "Subject", "Task",
+    "TaskSource", "Verdict",
+]  # fmt: skip
+
+Status = Literal["pass", "warn", "fail"]
+
+# -- task sources
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One task that a world may be drafted from. ``file`` and ``line`` say where it was read: a line of a text file, from
+    1, or a row of a binary one, from 1. ``extra`` is whatever else the source gives, as JSON values."""
+
+    text: str
+    file: str
+    line: int
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise ValueError("a task without text; give a BadRow")
+        if self.line < 1:
+            raise ValueError(f"lines count from 1, not {self.line}")
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that gives no task, and why; the rows after it are read all the same."""
+
+    file: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.reason}"
+
+
+class TaskSource(Protocol):
+    """Reads tasks from a place."""
+
+    def read(self, location: str, options: Mapping[str, Any], /) -> Iterator[Task | BadRow]:
+        """The rows of ``location`` in order, each when it is asked for.
+
+        Raises UsageError for a location that cannot be read and for an option that is unknown or wrong.
+        """
+        ...
+
+
+# -- assessors
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The environment to be judged: ``path`` and text of its spec, the checked spec, the class compiled from it."""
+
+    path: str
+    source: str
+    checked: Checked
+    environment: type[Environment]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing an assessor found. ``code`` is stable and short, like `vague-name`; ``title`` is one line; ``detail`` may
+    be several; ``help`` is the fix in one line; ``span`` is the place in the spec, None where there is none."""
+
+    code: str
+    title: str
+    span: Span | None = None
+    detail: str = ""
+    help: str = ""
+    severity: Severity = "warning"
+
+    def __post_init__(self) -> None:
+        _one_line("the code of a finding", self.code)
+        _one_line("the title of a finding", self.title)
+        if self.severity not in get_args(Severity):
+            raise ValueError(f"no such severity: {self.severity!r}; there are error, warning, note")
+
+    def diagnostic(self, path: str) -> Diagnostic:
+        """The finding as a diagnostic of the spec at ``path``; one without a place stands at the first line."""
+        span = self.span or Span(path, 1, 1, 1, 1)
+        return Diagnostic(self.code, span, self.title, self.detail, self.help, self.severity)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an assessor thinks of a subject: fit for use or not, a score from 0 (worst) to 1, and why."""
+
+    sound: bool
+    score: float
+    findings: tuple[Finding, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.sound, bool):
+            raise ValueError(f"sound must be true or false, not {self.sound!r}")
+        if not _number(self.score) or not 0 <= self.score <= 1:
+            raise ValueError(f"a score lies between 0 and 1; {self.score!r} does not")
+        findings: object = self.findings
+        if not isinstance(findings, tuple) or not all(isinstance(f, Finding) for f in findings):
+            raise ValueError("findings must be a tuple of Finding")
+
+
+class Assessor(Protocol):
+    """Judges an environment."""
+
+    def assess(self, subject: Subject, settings: Mapping[str, Any], /) -> Verdict:
+        """The verdict on ``subject``. Raises UsageError for a setting that is unknown or wrong."""
+        ...
+
+
+# -- checkers
+
+
+@dataclass(frozen=True, slots=True)
+class CallEvent:
+    """A tool was called. All of it is plain JSON data.
+
+    ``step`` counts the calls of the episode from 1; ``kind`` is that of the tool, None when there is no such tool;
+    ``arguments`` are as they were sent; ``result`` is `{"success": true, "data": …}` or `{"success": false, "error": …}`;
+    ``changes`` are the operations {op, path, value, before} of this call; ``state()`` is the state after it, and costs a
+    copy.
+    """
+
+    environment: type[Environment]
+    step: int
+    actor: Literal["agent", "user"]
+    tool: str
+    kind: Literal["read", "write"] | None
+    arguments: Any
+    result: Mapping[str, Any]
+    changes: tuple[Mapping[str, Any], ...]
+    state: Callable[[], Mapping[str, Any]]
+
+    @property
+    def ok(self) -> bool:
+        """The call gave a result, not an error."""
+        return bool(self.result["success"])
+
+
+@dataclass(frozen=True, slots=True)
+class EndEvent:
+    """An episode is over. ``steps``: its calls. ``changes`` are those since its start; ``initial()`` and ``final()`` are the
+    states, each at the cost of a copy; ``answer`` is what the agent submitted, None if nothing."""
+
+    environment: type[Environment]
+    steps: int
+    changes: tuple[Mapping[str, Any], ...]
+    initial: Callable[[], Mapping[str, Any]]
+    final: Callable[[], Mapping[str, Any]]
+    answer: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a checker says of one event; a reason is wanted for all but `pass`."""
+
+    status: Status
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.status not in get_args(Status):
+            raise ValueError(f"no such status: {self.status!r}; there are {', '.join(get_args(Status))}")
+        if self.status != "pass":
+            _one_line("the reason of a judgement", self.reason)
+
+
+class Checker(Protocol):
+    """Judges what happens in one episode; a new one is made for each."""
+
+    def on_call(self, event: CallEvent, /) -> Judgement | None:
+        """What it says of a call; None when it has no opinion."""
+        ...
+
+    def on_end(self, event: EndEvent, /) -> Judgement | None:
+        """What it says of the episode; None when it has no opinion."""
+        ...
+
+
+def _one_line(what: str, text: object) -> None:
+    if not isinstance(text, str) or not text.strip() or "\n" in text:
+        raise ValueError(f"{what} must be one line of text, not {text!r}")
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
