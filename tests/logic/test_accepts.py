@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.logic.shop import codes
+from tests.logic.shop import checked, codes
 
 FINE = {
     "or fail narrows": 'p = people.get(item.owner) or fail("no such person")\np.name = "x"',
@@ -73,3 +73,14 @@ def test_a_helper_reads_and_writes() -> None:
     )
     body = "pay(item.owner, item.price)\nmine = open_items(people[item.owner])\nreturn [i.title for i in mine]"
     assert codes(body, helpers=helpers) == []
+
+
+def unused(body: str) -> list[str]:
+    return [d.title for d in checked(body).diagnostics if d.code == "unused" and d.title.startswith("'")]
+
+
+def test_a_number_that_only_counts_rounds_need_not_be_used() -> None:
+    assert unused("for k in range(3):\n    item.price += 1") == []
+    assert unused("return [rand_int(1, 6) for k in range(3)]") == []
+    assert unused("for other in items.values():\n    item.price += 1") == ["'other' is never used"]
+    assert unused("for i, k in zip(range(3), range(3)):\n    item.title = str(i)") == ["'k' is never used"]

@@ -27,7 +27,7 @@ from envscaler.spec.types import (
     Type,
 )
 
-__all__ = ["bind_target", "declare", "element", "elements_of"]
+__all__ = ["bind_loop", "bind_target", "declare", "element", "elements_of"]
 
 
 def element(of: Type) -> Type | None:
@@ -48,6 +48,14 @@ def element(of: Type) -> Type | None:
             return of
         case _:
             return STR if textual(of) else None
+
+
+def bind_loop(b: Block, node: cst.For | cst.CompFor, source: Value) -> None:
+    """Bind the names of a loop or comprehension that goes through ``source``; a number of ``range`` need not be used."""
+    bind_target(b, node.target, elements_of(b, node.iter, source))
+    match node.target, node.iter:
+        case cst.Name(value=name), cst.Call(func=cst.Name(value="range")):
+            b.locals_used.add(name)
 
 
 def bind_target(b: Block, target: cst.BaseExpression, value: Value) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 import libcst as cst
 
 from envscaler.spec.checked import Role
-from envscaler.spec.logic.binding import bind_target, elements_of
+from envscaler.spec.logic.binding import bind_loop
 from envscaler.spec.logic.block import Block, Value
 from envscaler.spec.logic.infer import infer, maybe_null, read, rule
 from envscaler.spec.logic.narrowing import narrow
@@ -140,7 +140,7 @@ def _comprehension(b: Block, node: cst.ListComp | cst.GeneratorExp | cst.DictCom
 def _comp_for(b: Block, node: cst.CompFor) -> None:
     source = read(b, node.iter)
     _new_names(b, node.target)
-    bind_target(b, node.target, elements_of(b, node.iter, source))
+    bind_loop(b, node, source)
     for test in node.ifs:
         condition(b, test.test)
         narrow(b, test.test, True)
@@ -199,12 +199,30 @@ def _money_inside(of: Type) -> bool:
             return False
 
 
+def _time_format(b: Block, part: cst.FormattedStringExpression, text: str, of: Type) -> str:
+    allowed = TIME_DIRECTIVES[of]
+    rest = text.replace("%%", "")
+    wrong = [f"%{after[:1]}" for after in rest.split("%")[1:] if after[:1] not in tuple(allowed)]
+    if wrong or len(text) > _MAX_WIDTH:
+        b.say(
+            "bad-format",
+            part,
+            f"'{wrong[0] if wrong else text}' shows no part of {an(of)}",
+            detail=f"parts: {' '.join(f'%{letter}' for letter in allowed)}",
+        )
+    if isinstance(b.notes[part.expression].type, Nullable):
+        maybe_null(b, part.expression, of)
+    return "time_text"
+
+
 def _format_spec(b: Block, part: cst.FormattedStringExpression, of: Type) -> str:
     spec = part.format_spec or ()
     text = "".join(p.value for p in spec if isinstance(p, cst.FormattedStringText))
     if any(isinstance(p, cst.FormattedStringExpression) for p in spec):
         b.say("bad-format", part, "a format is constant")
         return ""
+    if plain(of) in TIME_DIRECTIVES and "%" in text:
+        return _time_format(b, part, text, plain(of))
     found = re.fullmatch(r"(?:.?[<>^=])?[+\- ]?#?0?(\d*)[,_]?(?:\.(\d+))?([bdeEfFgGnosxX%]?)", text)
     if found is None or any(int(n) > _MAX_WIDTH for n in found.group(1, 2) if n and len(n) < 9) or len(text) > 20:
         b.say(

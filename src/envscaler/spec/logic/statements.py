@@ -8,7 +8,7 @@ import libcst as cst
 
 from envscaler.spec.checked import Role
 from envscaler.spec.logic import calls, comparisons, displays  # noqa: F401  (they register their rules)
-from envscaler.spec.logic.binding import bind_target, declare, elements_of
+from envscaler.spec.logic.binding import bind_loop, bind_target, declare
 from envscaler.spec.logic.block import Block, Value, path_of
 from envscaler.spec.logic.infer import infer, read
 from envscaler.spec.logic.methods import remove
@@ -132,7 +132,7 @@ class _Statements:
         own = loop or _Loop()
         self.loops.append(own)
         b.iterating.append((b.source(node.iter), _iterated_state(b, node.iter, source)))
-        bind_target(b, node.target, elements_of(b, node.iter, source))
+        bind_loop(b, node, source)
         self._suite(node.body)
         b.iterating.pop()
         self.loops.pop()
