@@ -32,7 +32,7 @@ _PLAIN = {
     "local": "y",
 }  # fmt: skip
 _HARD = {
-    "tool": "names docs self call print match type look_call",
+    "tool": "names docs self call print match type look_call lookAt isThing",
     "param": "self problem value result key dict object isinstance old new same",
     "state": "mark values require_valid require_unreferred self every before",
     "const": "STATES BOX MISSING THING",
@@ -52,3 +52,34 @@ def test_name_is_usable(part: str, name: str) -> None:
     env = load_class(compile_spec(checked)).new()
     assert env.call(tool.name, {tool.params[0].name: 4}).unwrap() == 7
     assert getattr(env.tools, tool.name)(4).unwrap() == 7
+
+
+_UNIONS = """\
+envscaler: 1
+name: sample
+types:
+  A: {fields: {k: {const: a}, x: money}}
+  B: {fields: {k: {const: b}, y: str}}
+  C: {fields: {k: {const: c}, y: str}}
+states:
+  box:
+    record: Box
+    single: true
+    fields: {last: {type: {union: [A, B], tag: k}, null: true, default: null}}
+tools:
+  keep:
+    kind: read
+    description: Keep it.
+    params: {what: {type: {union: [A, B], tag: k}}, more: {type: {list: {type: {union: [B, C], tag: k}}}, default: []}}
+    do: |
+      return {"what": what, "more": more, "last": box.last}
+initial_state: {box: {last: {k: b, y: z}}}
+"""
+
+
+def test_unions_without_a_name() -> None:
+    checked = check_text("specs/sample.yaml", _UNIONS)
+    assert [d.headline() for d in checked.diagnostics if d.severity == "error"] == []
+    env = load_class(compile_spec(checked)).new()
+    sent = {"what": {"k": "a", "x": 2.5}, "more": [{"k": "c", "y": "z"}]}
+    assert env.call("keep", sent).unwrap() == {**sent, "last": {"k": "b", "y": "z"}}

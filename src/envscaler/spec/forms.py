@@ -70,6 +70,7 @@ SCALARS: Final = {
 
 NAME_KINDS: Final = {
     "lower": "a lower-case name: letters, digits and _, a letter first",
+    "tool": "a tool's name: letters, digits and _, a small letter first",
     "type": "a type's name: a capital first, then letters and digits",
     "constant": "a constant's name: capitals, digits and _, a letter first",
 }

@@ -10,8 +10,13 @@ __all__ = ["spec_schema"]
 
 # YAML parsers of editors type plain scalars on their own: a text may arrive as a number, a bool, or null
 _TEXT = {"type": ["string", "number", "boolean"]}
-_NAMES = {"lower": "^[a-z][a-z0-9_]*$", "type": "^[A-Z][A-Za-z0-9]*$", "constant": "^[A-Z][A-Z0-9_]*$"}
-_KEYS_OF_MAP = {"constant": "constant", "type": "type"}  # names of other maps are lower-case
+_NAMES = {
+    "lower": "^[a-z][a-z0-9_]*$",
+    "tool": "^[a-z][A-Za-z0-9_]*$",
+    "type": "^[A-Z][A-Za-z0-9]*$",
+    "constant": "^[A-Z][A-Z0-9_]*$",
+}
+_KEYS_OF_MAP = {"constant": "constant", "tool": "tool", "type": "type"}  # names of other maps are lower-case
 
 
 def spec_schema() -> dict[str, Any]:

@@ -41,6 +41,7 @@ RESERVED_TOOLS: Final = frozenset(
 
 _PATTERNS: Final = {
     "lower": re.compile(r"[a-z][a-z0-9_]*\Z"),
+    "tool": re.compile(r"[a-z][A-Za-z0-9_]*\Z"),
     "type": re.compile(r"[A-Z][A-Za-z0-9]*\Z"),
     "constant": re.compile(r"[A-Z][A-Z0-9_]*\Z"),
 }
@@ -50,7 +51,7 @@ _LETTERS: Final = str.maketrans(
 
 
 def is_name(text: str, kind: str) -> bool:
-    """Whether ``text`` is a well-formed name of the kind `lower`, `type` or `constant`, and no Python keyword."""
+    """Whether ``text`` is a well-formed name of the kind `lower`, `tool`, `type` or `constant`, and no Python keyword."""
     return len(text) <= MAX_NAME and _PATTERNS[kind].match(text) is not None and not keyword.iskeyword(text)
 
 

@@ -48,7 +48,7 @@ def read_tools(
     """The tools by name, and the entries of each for reading its examples once the initial state is known."""
     found: dict[str, ToolDef] = {}
     examples: dict[str, Entries] = {}
-    for name, entry in named_entries(declared, "lower", "a tool", context.report, reserved=False):
+    for name, entry in named_entries(declared, "tool", "a tool", context.report, reserved=False):
         if not _free_tool(context, entry.key):
             continue
         entries = Entries.of(context, entry, "tool", f"tool {name!r}")
