@@ -8,10 +8,11 @@ import pytest
 
 from envscaler.compiler import compile_spec, load_class
 from envscaler.replay.examples import verify
+from envscaler.session.files import spec_files
 from envscaler.spec.check import check_text
 
 SPECS = Path(__file__).parents[2] / "specs"
-PATHS = sorted(SPECS.rglob("*.yaml"))
+PATHS = spec_files([SPECS])[0]
 CANNOT_FAIL = {("retail", "list_all_product_types"), ("retail", "think"), ("retail", "transfer_to_human_agents")}
 
 

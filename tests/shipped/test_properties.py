@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import envscaler
+from envscaler.session.files import spec_files
 
 ROOT = Path(__file__).resolve().parents[2]
-SPECS = sorted(p for p in (ROOT / "specs").rglob("*.yaml"))
+SPECS = sorted(spec_files([ROOT / "specs"])[0])
 CLASSES = {path.stem: envscaler.load(path) for path in SPECS}
 
 Call = tuple[str, str, dict[str, Any]]  # actor, tool, arguments

@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from envscaler.session.files import spec_files
 from envscaler.spec.codes import complete
 from envscaler.spec.codes.structure import STRUCTURE
 from envscaler.spec.entries import json_of
@@ -34,7 +35,7 @@ def test_it_is_a_schema() -> None:
 
 def test_specs_are_valid(shed: str) -> None:
     folder = Path(__file__).parents[2] / "specs"
-    for text in (shed, *(p.read_text(encoding="utf-8") for p in folder.rglob("*.yaml"))):
+    for text in (shed, *(p.read_text(encoding="utf-8") for p in spec_files([folder])[0])):
         assert _problems(text) == []
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from envscaler.session.files import spec_files
 from envscaler.spec.model import Spec
 from envscaler.spec.read import read_spec
 from envscaler.spec.types import (
@@ -178,7 +179,7 @@ def test_seven_hundred_lines_read_fast(shed: str) -> None:
 
 def test_shipped_specs_read() -> None:
     folder = Path(__file__).parents[2] / "specs"
-    for path in sorted(folder.rglob("*.yaml")):
+    for path in spec_files([folder])[0]:
         spec, diagnostics = read_spec(path.name, path.read_text(encoding="utf-8"), base=path.parent)
         assert spec is not None
         assert [d.headline() for d in diagnostics if d.severity == "error"] == []
