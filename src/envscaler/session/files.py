@@ -12,7 +12,7 @@ from typing import Any
 from envscaler.diagnostics import nearest
 from envscaler.errors import UsageError
 
-__all__ = ["StrPath", "existing", "many", "read_json", "reason", "replace_file", "spec_files"]
+__all__ = ["StrPath", "existing", "is_spec", "many", "read_json", "reason", "replace_file", "spec_files"]
 
 StrPath = str | os.PathLike[str]
 
@@ -20,11 +20,14 @@ _SUFFIXES = (".yaml", ".yml")
 
 
 def spec_files(paths: Iterable[StrPath]) -> tuple[list[Path], list[Path]]:
-    """The spec files that ``paths`` (files and folders) mean, and files of folders left out as they are no specs.
+    """The spec files that ``paths`` (files, folders, names of installed specs) mean, and the files of folders that are no
+    specs.
 
     A folder means its YAML files, those of its folders included, that have a line beginning with `envscaler:`; hidden
     ones are left out. Raises UsageError for a path that does not exist, with the nearest that does.
     """
+    from envscaler.session.packs import spec_path
+
     specs: dict[Path, None] = {}
     skipped: list[Path] = []
     for path in map(Path, paths):
@@ -33,12 +36,12 @@ def spec_files(paths: Iterable[StrPath]) -> tuple[list[Path], list[Path]]:
             if not found:
                 raise UsageError(f"no YAML file in {path}")
             for file in found:
-                if _is_spec(file):
+                if is_spec(file):
                     specs[file] = None
                 else:
                     skipped.append(file)
         else:
-            specs[existing(path)] = None
+            specs[spec_path(path)] = None
     return list(specs), skipped
 
 
@@ -51,7 +54,8 @@ def _in_folder(folder: Path) -> Iterator[Path]:
                 yield file
 
 
-def _is_spec(file: Path) -> bool:
+def is_spec(file: Path) -> bool:
+    """A line of it begins with `envscaler`, or it cannot be read."""
     try:
         with file.open("rb") as stream:
             data = stream.read(2 << 20)

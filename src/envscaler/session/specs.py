@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from envscaler.diagnostics import Diagnostic
 from envscaler.errors import SpecError, UsageError
-from envscaler.session.files import StrPath, existing, many, reason, replace_file, spec_files
+from envscaler.session.files import StrPath, many, reason, replace_file, spec_files
+from envscaler.session.packs import spec_path
 from envscaler.session.pool import each
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _problems(file: Path) -> tuple[str, str, list[Diagnostic]] | str:
 
 def sound(path: StrPath) -> Checked:
     """The check of one spec that is wanted for use; raises SpecError."""
-    checked = checked_file(existing(Path(path)))
+    checked = checked_file(spec_path(path))
     if not checked.ok:
         raise SpecError(checked.diagnostics)
     return checked
