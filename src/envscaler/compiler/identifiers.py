@@ -30,5 +30,5 @@ class Identifiers:
 
 
 def upper_snake(name: str) -> str:
-    """`PaymentMethod` gives `PAYMENT_METHOD`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
+    """`PaymentMethod` gives `PAYMENT_METHOD`, a union without a name, `Card | Cash`, `CARD_OR_CASH`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.replace(" | ", "_or_")).upper()

@@ -248,6 +248,11 @@ class _Planner:
         for state in self.spec.states.values():
             for part in _parts_first(state.record, set()):
                 wanted.setdefault(part, part.name)  # type: ignore[attr-defined]
+        params = [p for tool in self.spec.tools.values() for p in tool.params]
+        params += [p for setup in self.spec.setup.values() for p in setup.params]
+        for param in params:  # unions that only a parameter has
+            for part in _parts_first(param.field.type, set()):
+                wanted.setdefault(part, part.name)  # type: ignore[attr-defined]
         for of, name in wanted.items():
             identifier = self.naming.ids.claim(upper_snake(name))
             yield Named(identifier, self.naming.declared_doc(of, name))
