@@ -5,7 +5,7 @@
     ├── SpecError                  3   a spec does not pass `envscaler check`; carries the diagnostics
     ├── StateError                 4   a state handed to an environment breaks its types, references or rules
     ├── ToolCallError              1   the value of a failed tool call was asked for
-    ├── PluginError                5   a plugin raised, or gave what its contract does not allow
+    ├── PluginError                7   a plugin raised, or gave what its contract does not allow
     └── ReplayFormatError          2   a recording cannot be read
 
 Expected errors are shown as one line; anything else is a bug and keeps its traceback.
@@ -79,4 +79,4 @@ class PluginError(EnvscalerError):
     """Code of a plugin raised, ended the program, or gave what its contract does not allow; the message names the plugin
     and its distribution, ``__cause__`` is what was raised."""
 
-    exit_code = 5
+    exit_code = 7

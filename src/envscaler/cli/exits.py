@@ -11,9 +11,9 @@ FINDINGS: Final = 1
 USAGE: Final = 2
 SPEC: Final = 3
 STATE: Final = 4
-PLUGIN: Final = 5
 LLM: Final = 5
 BUDGET: Final = 6
+PLUGIN: Final = 7
 INTERRUPTED: Final = 130
 
 MEANINGS: Final = {
@@ -22,8 +22,8 @@ MEANINGS: Final = {
     USAGE: "the command line is wrong, or a file cannot be read",
     SPEC: "a spec does not pass `envscaler check`",
     STATE: "a state breaks the types, references or rules of its spec",
-    PLUGIN: "a plugin failed",
     LLM: "a language model could not be asked, or did not answer as asked",
     BUDGET: "a limit on cost or tokens was reached; what was finished is kept",
+    PLUGIN: "a plugin failed",
     INTERRUPTED: "interrupted by Ctrl-C",
 }
