@@ -254,3 +254,41 @@ def test_nothing_to_replay(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["replay", str(SPEC), str(file)])
     assert done.exit_code == 2
     assert "the recordings hold no case" in done.output
+
+
+CLERK = """\
+envscaler: 1
+name: clerk
+title: Clerk
+description: A clerk who says more when asked to.
+states:
+  clerk:
+    record: Clerk
+    single: true
+    form: flat
+    fields: {asked: {type: int, default: 0}, long_context: {type: bool, absent: true}}
+tools:
+  ask:
+    kind: write
+    description: Ask the clerk.
+    do: |
+      clerk.asked += 1
+      return "Yes, by all means." if "long_context" in clerk and clerk.long_context else "Yes."
+initial_state: {asked: 0}
+"""
+
+
+def test_the_long_form_of_an_original_is_set_in_a_state_that_has_it(tmp_path: Path) -> None:
+    spec, recording = tmp_path / "clerk.yaml", tmp_path / "asked.jsonl"
+    spec.write_text(CLERK)
+    case = {"initial_state": {"asked": 0}, "final_state_diff": [{"op": "replace", "path": "/asked", "value": 1}]}
+    long = case | {"case_id": "long", "long_context": True, "calls": [call("ask", {}, "Yes, by all means.")]}
+    short = case | {"case_id": "short", "long_context": False, "calls": [call("ask", {}, "Yes.")]}
+    recording.write_text(f"{json.dumps(long)}\n{json.dumps(short)}\n")
+    assert session.replay(spec, recording).ok
+    recording.write_text(json.dumps(long | {"long_context": False}))
+    assert one(session.replay(spec, recording)).call == 1
+
+
+def test_the_long_form_matters_to_no_other_state(recorded: Callable[..., Path]) -> None:
+    assert session.replay(SPEC, recorded(lambda cases: cases[0].update(long_context=True))).ok

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from envscaler.errors import ReplayFormatError
 from envscaler.replay.values import PatchError, patched, short
 
-__all__ = ["Call", "Case", "read_cases"]
+__all__ = ["LONG_CONTEXT", "Call", "Case", "read_cases"]
+
+LONG_CONTEXT = "long_context"
 
 ErrorKind = Literal["returned", "raised", "soft", "validation", "crash", "unknown_tool"]
 _KINDS = (None, "returned", "raised", "soft", "validation", "crash", "unknown_tool")
@@ -37,7 +39,8 @@ class Case:
 
     ``initial``: the state before; the same object for cases that share it. ``final``: the state after, sharing with
     ``initial`` what did not change, or None when the case does not record it. ``whole`` is the final state of all
-    APIs and ``digest`` its recorded sha256, or None.
+    APIs and ``digest`` its recorded sha256, or None. ``long_context``: the original ran in its long form, which its
+    states do not say.
     """
 
     path: str
@@ -50,6 +53,12 @@ class Case:
     digest: str | None
     calls: tuple[Call, ...]
     seed: int | None
+    long_context: bool = False
+
+    def in_long_form(self) -> Case:
+        """The case with `long_context` in its states, for environments whose state says in which form they answer."""
+        final = {**self.final, LONG_CONTEXT: True} if isinstance(self.final, Mapping) else self.final
+        return replace(self, initial={**self.initial, LONG_CONTEXT: True}, final=final)
 
 
 def read_cases(path: Path, api: str | None = None, apis: set[str] | None = None) -> Iterator[Case]:
@@ -129,6 +138,7 @@ def _case(path: Path, line: int, text: str, api: str | None, states: _States, ap
             digest=row.get("final_state_sha256"),
             calls=tuple(_calls(row["calls"], api)),
             seed=_seed(row.get("random_seed"), api),
+            long_context=row.get(LONG_CONTEXT) is True,
         )
     except KeyError as error:
         raise ReplayFormatError(f"{path}:{line}: a case needs {error.args[0]!r}") from None

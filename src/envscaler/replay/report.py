@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from envscaler.errors import StateError
 from envscaler.replay.known import Known
-from envscaler.replay.recording import Call, Case
+from envscaler.replay.recording import LONG_CONTEXT, Call, Case
 from envscaler.replay.values import Hasher, Mismatch, at, mismatches, patched, short
 
 if TYPE_CHECKING:
@@ -148,8 +148,11 @@ def replay(
     entries = {(k.case, k.call): k for k in known}
     met: set[Known] = set()
     seen: set[str] = set()
+    has_form = any(shape.form == "flat" and LONG_CONTEXT in _names(shape) for shape in environment.states)
     for case in cases:
         seen.add(case.id)
+        if case.long_context and has_form:
+            case = case.in_long_form()
         found = []
         for difference in _Run(case, bases, seed).differences():
             entry = entries.get((case.id, "state" if difference.call == "start" else difference.call))
@@ -179,6 +182,10 @@ class _Base:
     def after(self, env: Environment) -> Any:
         """The state of an episode that began here; where paths of a diff lead through its JSON, at the cost of the diff."""
         return patched(self.start, env.diff()) if self._keyed else env.state
+
+
+def _names(shape: StateShape) -> set[str]:
+    return {field.json for field in shape.record.fields}
 
 
 def _is_keyed(shape: StateShape) -> bool:
