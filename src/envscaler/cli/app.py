@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from envscaler.cli import environment, exits, specs
+from envscaler.cli import docs, environment, exits, plugins, specs
 
 __all__ = ["app"]
 
@@ -34,11 +34,17 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
+    disable_plugin: plugins.DisablePlugin = None,
+    templates: plugins.Templates = None,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_version)
     ] = False,
-) -> None: ...
+) -> None:
+    plugins.configure(context, disable_plugin, templates)
 
 
 specs.add_to(app)
 environment.add_to(app)
+docs.add_to(app)
+plugins.add_to(app)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from typing import Any, ParamSpec
 
 import typer
@@ -14,6 +16,7 @@ import typer
 from envscaler.cli import exits
 from envscaler.diagnostics import printable
 from envscaler.errors import EnvscalerError, SpecError
+from envscaler.plugin.problems import PluginWarning
 
 __all__ = ["boundary", "echo", "echo_json", "note"]
 
@@ -41,7 +44,8 @@ def boundary(command: Callable[P, int]) -> Callable[P, None]:
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            code = command(*args, **kwargs)
+            with _warnings_as_lines():
+                code = command(*args, **kwargs)
             sys.stdout.flush()
         except EnvscalerError as error:
             note(_line(error))
@@ -55,6 +59,25 @@ def boundary(command: Callable[P, int]) -> Callable[P, None]:
         raise typer.Exit(code)
 
     return run
+
+
+@contextlib.contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Each PluginWarning is printed as one line, once; other warnings are shown as they were."""
+    shown: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", PluginWarning)
+        others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if not issubclass(category, PluginWarning):
+                others(message, category, *where, **more)
+            elif str(message) not in shown:
+                shown.add(str(message))
+                note(f"envscaler: {' '.join(str(message).split())}")
+
+        warnings.showwarning = show
+        yield
 
 
 def _line(error: EnvscalerError) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from envscaler.session.files import StrPath, read_json
 from envscaler.session.specs import sound
+from envscaler.session.templates import template_folders
 
 if TYPE_CHECKING:
     from envscaler.runtime import Catalogue, Environment, ToolResult, Tools
@@ -20,7 +21,7 @@ def load(path: StrPath) -> type[Environment]:
     """The environment class of a spec, compiled in memory. Raises SpecError with all diagnostics."""
     from envscaler.compiler import compile_spec, load_class
 
-    return load_class(compile_spec(sound(path)))
+    return load_class(compile_spec(sound(path), templates=template_folders()))
 
 
 @dataclass(frozen=True, slots=True)

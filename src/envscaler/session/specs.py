@@ -15,6 +15,7 @@ from envscaler.errors import SpecError, UsageError
 from envscaler.session.files import StrPath, many, reason, replace_file, spec_files
 from envscaler.session.packs import spec_path
 from envscaler.session.pool import each
+from envscaler.session.templates import template_folders
 
 if TYPE_CHECKING:
     from envscaler.spec.checked import Checked
@@ -188,7 +189,7 @@ def _made(file: Path, verify: bool) -> _Made:
         return made
     from envscaler.compiler import compile_spec
 
-    unit = compile_spec(checked)
+    unit = compile_spec(checked, templates=template_folders())
     made.name, made.module = checked.spec.name, unit.text
     if verify:
         from envscaler.compiler import load_class
@@ -219,7 +220,7 @@ def new(name: str, path: StrPath | None = None) -> Path:
     target = Path(f"{name}.yaml" if path is None else path)
     if target.is_dir():
         target = target / f"{name}.yaml"
-    text = render("scaffold/spec.yaml.j2", name=name, title=name.replace("_", " ").capitalize())
+    text = render("scaffold/spec.yaml.j2", template_folders(), name=name, title=name.replace("_", " ").capitalize())
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("x", encoding="utf-8", newline="\n") as stream:
