@@ -257,3 +257,80 @@ initial_state: {}
     assert checked.ok, [d.headline() for d in checked.diagnostics]
     result = load_class(compile_spec(checked)).new().call("note", {"words": "2030-07-01T08:00", "zone": "Europe/Paris"})
     assert result.value == ["2030-07-01T08:00:00", "2030-07-01T06:00:00"]
+
+
+OPENING = """\
+envscaler: 1
+name: opening
+title: Opening hours
+description: Open from {OPEN}; a mark needs ten minutes for itself.
+clock: 2030-03-04T09:00:00Z
+constants:
+  OPEN: {type: time, value: "08:30"}
+states:
+  marks: {record: Mark, key: {name: mark, make: "m{n}"}, fields: {at: time, room: str, day: date?}}
+helpers:
+  near:
+    params: {a: Mark, b: Mark}
+    do: |
+      return a.mark != b.mark and a.at - b.at < minutes(10) and b.at - a.at < minutes(10)
+rules:
+  apart:
+    text: Marks of a room are ten minutes apart.
+    each: marks
+    holds: |
+      all(not near(it, m) for m in marks.values() if m.room == it.room)
+tools:
+  note:
+    kind: write
+    description: Note a mark five minutes from a time.
+    params: {at: time, room: str}
+    do: |
+      require(at >= OPEN - hours(1), f"Come after {OPEN - hours(1):%H:%M}.")
+      mark = marks.add(at=at + minutes(5), room=room)
+      return f"{mark.at:%H:%M} {mark.at:%I %p} {now:%A %d %B %Y, %H:%M} 100{today:%%}{today:%b}"
+initial_state: {}
+"""
+
+
+def test_times_of_day_are_added_to_compared_and_shown() -> None:
+    checked = check_text("opening.yaml", OPENING)
+    assert checked.diagnostics == []  # a helper that reads its parameters only leaves a rule cheap: no note
+    env = load_class(compile_spec(checked)).new()
+    assert "Open from 08:30;" in env.doc
+    assert env.call("note", {"at": "23:58", "room": "a"}).value == "00:03 12 AM Monday 04 March 2030, 09:00 100%Mar"
+    assert env.call("note", {"at": "12:00:00", "room": "a"}).value.startswith("12:05 12 PM")
+    near = env.call("note", {"at": "12:09", "room": "a"})
+    assert near.error is not None
+    assert near.error.rule == "apart"
+    assert env.call("note", {"at": "12:09", "room": "b"}).ok
+    assert env.call("note", {"at": "07:00", "room": "b"}).error.message == "Come after 07:30."
+
+
+@pytest.mark.parametrize(
+    ("shown", "says"),
+    [
+        ("{mark.at:%Y}", "'%Y' shows no part of time"),
+        ("{today:%H}", "'%H' shows no part of date"),
+        ("{now:%Q}", "'%Q' shows no part of datetime"),
+        ("{now:%}", "'%' shows no part of datetime"),
+        ("{mark.day:%Y}", "may be null"),
+    ],
+)
+def test_a_form_shows_parts_that_are_there(shown: str, says: str) -> None:
+    text = OPENING.replace("{mark.at:%I %p}", shown)
+    assert any(says in d.headline() for d in check_text("opening.yaml", text).diagnostics)
+
+
+def test_a_rule_is_global_when_its_helper_reads_a_state_by_name() -> None:
+    text = (
+        OPENING.replace("params: {a: Mark, b: Mark}", "params: {a: Mark}")
+        .replace(
+            "return a.mark != b.mark and a.at - b.at < minutes(10) and b.at - a.at < minutes(10)",
+            "return any(b.at == a.at and b.mark != a.mark for b in marks.values())",
+        )
+        .replace("all(not near(it, m) for m in marks.values() if m.room == it.room)", "not near(it)")
+    )
+    (note,) = check_text("opening.yaml", text).diagnostics
+    assert note.code == "global-rule"
+    assert note.help == "near reads a state by its name; give it what it reads as parameters"

@@ -285,7 +285,8 @@ class _Planner:
 
     def _dependences(self) -> dict[str, Dependence]:
         rules = self.spec.rules
-        return {name: dependence(self.spec, rules[name], body) for name, body in self.checked.rules.items()}
+        helpers = self.checked.helpers
+        return {name: dependence(self.spec, rules[name], body, helpers) for name, body in self.checked.rules.items()}
 
     def _rule(self, rule: RuleDef, state_class: str) -> RuleFunction:
         lowered = lower(self.checked.rules[rule.name], self.naming, "rule")

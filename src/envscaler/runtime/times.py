@@ -17,7 +17,8 @@ from envscaler.runtime.results import Failure
 __all__ = [
     "add_months", "at_zone", "canonical_date", "canonical_datetime", "canonical_time", "canonical_zone", "combine", "date",
     "date_diff", "date_part", "date_shift", "datetime_diff", "datetime_shift", "day", "days", "hour", "hours", "instant",
-    "instant_at", "minute", "minutes", "month", "month_start", "second", "time_part", "time_shift", "weekday", "year",
+    "instant_at", "minute", "minutes", "month", "month_start", "second", "time_diff",
+    "time_part", "time_shift", "time_text", "weekday", "year",
 ]  # fmt: skip
 
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
@@ -123,8 +124,17 @@ def datetime_shift(moment: str, seconds: int) -> str:
 
 def time_shift(clock: str, seconds: int) -> str:
     """The time of day a duration later, round the clock."""
-    at = (int(clock[:2]) * 3600 + int(clock[3:5]) * 60 + int(clock[6:8]) + seconds) % 86400
+    at = (_seconds(clock) + seconds) % 86400
     return f"{at // 3600:02d}:{at // 60 % 60:02d}:{at % 60:02d}"
+
+
+def _seconds(clock: str) -> int:
+    return int(clock[:2]) * 3600 + int(clock[3:5]) * 60 + int(clock[6:8])
+
+
+def time_diff(a: str, b: str) -> int:
+    """a - b of two times of one day, in seconds; negative when b is later."""
+    return _seconds(a) - _seconds(b)
 
 
 def date_diff(a: str, b: str) -> int:
@@ -254,6 +264,38 @@ def instant_at(day_: str, clock: str, zone: str, zoned: bool = True) -> str:
         return _text(local.astimezone(UTC), zoned)
     except OverflowError as error:
         raise _outside(error) from None
+
+
+# -- showing
+
+_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_DIRECTIVE: Final = re.compile(r"%([a-zA-Z%])")
+
+
+def time_text(x: str, form: str) -> str:
+    """A date, datetime or time of day in a form of `%Y %m %d %B %b %A %a` and `%H %M %S %I %p`; names are English."""
+    return _DIRECTIVE.sub(lambda match: _directive(x, match[1]), form)
+
+
+def _directive(x: str, letter: str) -> str:
+    match letter:
+        case "Y" | "m" | "d":
+            return x[{"Y": slice(0, 4), "m": slice(5, 7), "d": slice(8, 10)}[letter]]
+        case "H" | "M" | "S":
+            return time_part(x)[{"H": slice(0, 2), "M": slice(3, 5), "S": slice(6, 8)}[letter]]
+        case "B" | "b":
+            return _MONTHS[month(x) - 1][: None if letter == "B" else 3]
+        case "A" | "a":
+            return _DAYS[weekday(x)][: None if letter == "A" else 3]
+        case "I":
+            return f"{(hour(x) - 1) % 12 + 1:02d}"
+        case "p":
+            return "AM" if hour(x) < 12 else "PM"
+        case _:
+            return "%"
 
 
 def _cut(text: str) -> str:

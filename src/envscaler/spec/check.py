@@ -9,7 +9,7 @@ import libcst as cst
 
 from envscaler.diagnostics import Span, nearest, one_of
 from envscaler.spec.checked import Checked, CheckedBody
-from envscaler.spec.dependence import dependence
+from envscaler.spec.dependence import dependence, names_state
 from envscaler.spec.logic.block import Block, HelperInfo, Mode, World
 from envscaler.spec.logic.loose import report_any
 from envscaler.spec.logic.operators import condition
@@ -162,15 +162,18 @@ class _SpecCheck:
 
     def _cost(self, rule: RuleDef, block: Block, body: CheckedBody) -> None:
         """Say of a rule that it goes through whole collections after every call that touches them."""
-        found = dependence(self.spec, rule, body)
+        found = dependence(self.spec, rule, body, self.helpers)
         collections = sorted(s for s in found.whole if not self.spec.states[s].single)
         if not collections:
             return
         each = rule.each is not None and not self.spec.states[rule.each].single
         cost = f"for every record of {rule.each}" if each else "as a whole"
         title = f"this is checked {cost} after each call that changes {', '.join(collections)}"
-        block.say("global-rule", body.module.body[0], title,
-                  fix="compare a field with 'it': … for x in c.values() if x.field == it.key", severity="note")  # fmt: skip
+        named = sorted(name for name in body.effects.calls if names_state(self.helpers[name]))
+        fix = "compare a field with 'it': … for x in c.values() if x.field == it.key"
+        if each and named:
+            fix = f"{one_of(named)} reads a state by its name; give it what it reads as parameters"
+        block.say("global-rule", body.module.body[0], title, fix=fix, severity="note")
 
     # -- shared
 

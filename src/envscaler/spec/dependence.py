@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -10,7 +10,7 @@ import libcst as cst
 from envscaler.spec.checked import CheckedBody, Role
 from envscaler.spec.model import RuleDef, Spec
 
-__all__ = ["KEY", "Dependence", "Join", "dependence"]
+__all__ = ["KEY", "Dependence", "Join", "dependence", "names_state"]
 
 KEY = "<key>"
 """Stands for the key of a record where a field is named."""
@@ -53,8 +53,8 @@ _Rows = dict[str, "set[str] | None"]
 """Names of records in scope and the set that collects which of their fields are read; `it` among them."""
 
 
-def dependence(spec: Spec, rule: RuleDef, body: CheckedBody) -> Dependence:
-    """What the rule depends on, from its expression and the checker's notes."""
+def dependence(spec: Spec, rule: RuleDef, body: CheckedBody, helpers: Mapping[str, CheckedBody]) -> Dependence:
+    """What the rule depends on, from its expression and the checker's notes; ``helpers`` are the spec's, checked."""
     each = rule.each if rule.each is not None and not spec.states[rule.each].single else None
     walk = _Walk(spec, body, each)
     statement = body.module.body[0]
@@ -64,11 +64,16 @@ def dependence(spec: Spec, rule: RuleDef, body: CheckedBody) -> Dependence:
         walk.found.whole.setdefault(rule.each, None)
     for state in {s for s, _ in body.effects.reads if s not in walk.seen and s != each}:
         walk.found.whole[state] = None  # read through a helper
-    if body.effects.calls and each is not None:
+    if each is not None and any(names_state(helpers[name]) for name in body.effects.calls):
         walk.found.own.add(_WHOLE)
         if any(s == each for s, _ in body.effects.reads):
             walk.found.whole[each] = None
     return walk.found
+
+
+def names_state(helper: CheckedBody) -> bool:
+    """Whether a helper reads more than its parameters."""
+    return any(note.role is not None and note.role.kind == "state" for note in helper.notes.values())
 
 
 class _Walk:

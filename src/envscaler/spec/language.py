@@ -161,6 +161,11 @@ CLOCK_NAMES: Final = {"now": DATETIME, "today": DATE}
 
 DATE_PARTS: Final[dict[str, Type]] = {"year": INT, "month": INT, "day": INT, "weekday": INT}
 TIME_PARTS: Final[dict[str, Type]] = {"hour": INT, "minute": INT, "second": INT}
+TIME_DIRECTIVES: Final[dict[Type, str]] = {
+    DATE: "YmdBbAa", TIME: "HMSIp", DATETIME: "YmdBbAaHMSIp", LOCAL: "YmdBbAaHMSIp",
+}  # fmt: skip
+"""What `%` may be followed by in an f-string's format, by what is shown."""
+
 DATETIME_PARTS: Final[dict[str, Type]] = {**DATE_PARTS, **TIME_PARTS}
 
 STATEMENTS: Final = (

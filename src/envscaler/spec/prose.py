@@ -10,7 +10,7 @@ from typing import Any, Final
 from envscaler.diagnostics import Span
 from envscaler.spec.model import Constant, Text
 from envscaler.spec.report import Report, suggest
-from envscaler.spec.types import MONEY, Enum, Scalar, Type
+from envscaler.spec.types import MONEY, TIME, Enum, Scalar, Type
 
 __all__ = ["PLACEHOLDER", "Prose", "check_prose", "constant_text", "render"]
 
@@ -31,13 +31,18 @@ class Prose:
 
 
 def constant_text(constant: Constant) -> str:
-    """A constant as prose shows it: texts without quotes, money with two decimals unless it is whole, else JSON."""
+    """A constant as prose shows it.
+
+    Texts without quotes, money with two decimals unless it is whole, times without empty seconds, anything else as JSON.
+    """
     return _text(constant.value, constant.type)
 
 
 def _text(value: Any, of: Type) -> str:
     if of == MONEY and isinstance(value, int):
         return f"{value // 100}" if value % 100 == 0 else f"{value / 100:.2f}"
+    if of == TIME and isinstance(value, str):
+        return value.removesuffix(":00")
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, (list, tuple)):

@@ -30,6 +30,7 @@ CASES = (
     Case("return fee * n", "return _rt.money_mul(fee, n) / 100", params="{fee: money, n: int}"),
     Case("return fee / 2", "return _rt.money_over(fee, 2) / 100", params="{fee: money}"),
     Case("return (today - day) // days(1)", "return (_rt.date_diff(_state._today, day)) // _rt.days(1)", params="{day: date}"),
+    Case("return at - minutes(30)", "return _rt.time_shift(at, -_rt.minutes(30))", params="{at: time}"),
     Case("x = a + 'y'\nreturn x", "x = _rt.text(a + 'y')\nreturn x", params="{a: str}"),
     Case(
         "desk.notes = xs if xs != [] else ['a']",
@@ -44,7 +45,7 @@ CASES = (
 )  # fmt: skip
 
 _SHIFT = {DATE: "date_shift", DATETIME: "datetime_shift", TIME: "time_shift"}
-_DIFFERENCE = {DATE: "date_diff", DATETIME: "datetime_diff"}
+_DIFFERENCE = {DATE: "date_diff", DATETIME: "datetime_diff", TIME: "time_diff"}
 _NUMERIC = (INT, FLOAT, NUMBER)
 
 

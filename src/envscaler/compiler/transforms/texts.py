@@ -18,6 +18,7 @@ CASES = (
         params="{barcode: {ref: copies, as: copy}}",
     ),
     Case('return f"{fee} due"', 'return f"{_rt.money_text(fee)} due"', params="{fee: money}"),
+    Case('return f"{at:%H:%M} on"', "return f\"{_rt.time_text(at, '%H:%M')} on\"", params="{at: time}"),
     Case('return f"{fee:.2f} due"', 'return f"{fee / 100:.2f} due"', params="{fee: money}"),
     Case(
         "return f\"{'a' if copy.title == 'x' else f'{copy.title}'}\"",
@@ -48,6 +49,10 @@ def leave_part(
     low: Lowering, original: cst.FormattedStringExpression, updated: cst.FormattedStringExpression
 ) -> cst.FormattedStringExpression:
     of = low.type(original.expression)
+    if low.is_role(original, "operator", "time_text"):
+        form = "".join(nodes.code(piece) for piece in original.format_spec or ())
+        shown_time = nodes.call("_rt.time_text", updated.expression, cst.SimpleString(repr(form)))
+        return updated.with_changes(expression=shown_time, format_spec=None)
     if strip_null(of) == MONEY and original.format_spec:
         return updated.with_changes(
             expression=nodes.expression(f"{nodes.code(nodes.enclosed(updated.expression))} / 100")

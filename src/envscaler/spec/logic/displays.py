@@ -10,6 +10,7 @@ from typing import Final
 import libcst as cst
 
 from envscaler.spec.checked import Role
+from envscaler.spec.language import TIME_DIRECTIVES
 from envscaler.spec.logic.binding import bind_loop
 from envscaler.spec.logic.block import Block, Value
 from envscaler.spec.logic.infer import infer, maybe_null, read, rule
@@ -203,13 +204,11 @@ def _time_format(b: Block, part: cst.FormattedStringExpression, text: str, of: T
     allowed = TIME_DIRECTIVES[of]
     rest = text.replace("%%", "")
     wrong = [f"%{after[:1]}" for after in rest.split("%")[1:] if after[:1] not in tuple(allowed)]
-    if wrong or len(text) > _MAX_WIDTH:
-        b.say(
-            "bad-format",
-            part,
-            f"'{wrong[0] if wrong else text}' shows no part of {an(of)}",
-            detail=f"parts: {' '.join(f'%{letter}' for letter in allowed)}",
-        )
+    if wrong:
+        parts = " ".join(f"%{letter}" for letter in allowed)
+        b.say("bad-format", part, f"'{wrong[0]}' shows no part of {an(of)}", detail=f"parts: {parts}")
+    elif len(text) > _MAX_WIDTH or set(text) & set("\\{}'\""):
+        b.say("bad-format", part, "a format of times is short and holds no quotes, braces or backslashes")
     if isinstance(b.notes[part.expression].type, Nullable):
         maybe_null(b, part.expression, of)
     return "time_text"
