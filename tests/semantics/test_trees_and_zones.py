@@ -334,3 +334,29 @@ def test_a_rule_is_global_when_its_helper_reads_a_state_by_name() -> None:
     (note,) = check_text("opening.yaml", text).diagnostics
     assert note.code == "global-rule"
     assert note.help == "near reads a state by its name; give it what it reads as parameters"
+
+
+@pytest.mark.parametrize("name", ["minutes", "days", "date", "first", "count", "path", "money", "instant", "split"])
+def test_a_parameter_may_hide_a_built_in_that_is_not_called(name: str) -> None:
+    text = OPENING.replace("params: {at: time, room: str}", f"params: {{at: time, room: str, {name}: int}}")
+    read = text.replace(
+        "      return f", f'      require({name} > 0, f"{{{name}}} is too few.")\n      return f'
+    ).replace("at=at + minutes(5)", "at=at + hours(1)")
+    checked = check_text("opening.yaml", read)
+    assert [d.headline() for d in checked.diagnostics] == []
+    env = load_class(compile_spec(checked)).new()
+    assert env.call("note", {"at": "12:00", "room": "a", name: 0}).error.message == "0 is too few."
+    assert env.call("note", {"at": "12:00", "room": "a", name: 1}).ok
+
+
+def test_a_hidden_built_in_cannot_be_called() -> None:
+    text = OPENING.replace("params: {at: time, room: str}", "params: {at: time, room: str, minutes: int}")
+    assert "'minutes' is a value here, not a function" in "".join(
+        d.headline() for d in check_text("opening.yaml", text).diagnostics
+    )
+
+
+@pytest.mark.parametrize("name", ["require", "len", "now", "it", "max"])
+def test_a_parameter_may_not_hide_what_every_block_may_need(name: str) -> None:
+    text = OPENING.replace("params: {at: time, room: str}", f"params: {{at: time, room: str, {name}: int}}")
+    assert "reserved-name" in {d.code for d in check_text("opening.yaml", text).diagnostics}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -15,7 +16,9 @@ __all__ = [
     "METHODS",
     "RESERVED_NAMES",
     "STATEMENTS",
+    "TIME_DIRECTIVES",
     "TIME_PARTS",
+    "UNHIDABLE",
     "Builtin",
     "Method",
     "methods_of",
@@ -179,7 +182,10 @@ STATEMENTS: Final = (
     ("helper(…)  c.add(…)  xs.append(…)", "calls of helpers and mutators"),
 )
 
+_HIDABLE: Final = frozenset(BUILTINS) - frozenset(dir(builtins)) - {"require", "fail"}
 RESERVED_NAMES: Final = frozenset(BUILTINS) | frozenset(CLOCK_NAMES) | {"state", "it", "True", "False", "None"}
+UNHIDABLE: Final = RESERVED_NAMES - _HIDABLE
+"""Names that a parameter may not have; it may hide `minutes` or `date`, which generated code does not call by those names."""
 
 
 def methods_of(owner: Owner) -> dict[str, Method]:

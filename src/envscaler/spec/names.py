@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -55,8 +55,13 @@ def is_name(text: str, kind: str) -> bool:
     return len(text) <= MAX_NAME and _PATTERNS[kind].match(text) is not None and not keyword.iskeyword(text)
 
 
-def check_name(key: Scalar, kind: str, what: str, report: Report, *, reserved: bool = True) -> bool:
-    """Whether the name can be used; else a diagnostic. ``what`` is how the message calls the thing: `a tool`."""
+def check_name(
+    key: Scalar, kind: str, what: str, report: Report, *, reserved: Collection[str] = RESERVED_NAMES
+) -> bool:
+    """Whether the name can be used; else a diagnostic. ``what`` is how the message calls the thing: `a tool`.
+
+    ``reserved``: names of the language that it may not hide.
+    """
     name = key.text
     if key.style == "broken":
         return False
@@ -69,7 +74,7 @@ def check_name(key: Scalar, kind: str, what: str, report: Report, *, reserved: b
             _fix(name, kind, what),
         )
         return False
-    if reserved and name in RESERVED_NAMES:
+    if name in reserved:
         report.error(
             "reserved-name",
             key.span,
@@ -81,16 +86,18 @@ def check_name(key: Scalar, kind: str, what: str, report: Report, *, reserved: b
     return True
 
 
-def usable_name(key: Scalar, kind: str, what: str, report: Report, *, reserved: bool = True) -> Scalar | None:
+def usable_name(
+    key: Scalar, kind: str, what: str, report: Report, *, reserved: Collection[str] = RESERVED_NAMES
+) -> Scalar | None:
     """The name, or after its report the well-formed one that it stands for, so that its uses are not reported too."""
     if check_name(key, kind, what, report, reserved=reserved):
         return key
     better = None if key.style == "broken" or is_name(key.text, kind) else proposal(key.text, kind)
-    return None if better is None or (reserved and better in RESERVED_NAMES) else replace(key, text=better)
+    return None if better is None or better in reserved else replace(key, text=better)
 
 
 def named_entries(
-    mapping: Mapping | None, kind: str, what: str, report: Report, *, reserved: bool = True
+    mapping: Mapping | None, kind: str, what: str, report: Report, *, reserved: Collection[str] = RESERVED_NAMES
 ) -> Iterator[tuple[str, Entry]]:
     """The entries of a mapping under usable names; ``what`` is how a message calls one: `a tool`."""
     entries = mapping.entries if mapping else {}

@@ -133,7 +133,7 @@ class _Reader:
 
     def _name(self) -> str:
         node = self.root.scalar("name", "a name")
-        good = node is not None and check_name(node, "lower", "a spec", self.report, reserved=False)
+        good = node is not None and check_name(node, "lower", "a spec", self.report, reserved=())
         return node.text if node is not None and good else "unnamed"
 
     def _version(self) -> str:

@@ -41,7 +41,7 @@ class FieldReader:
         """The fields under ``key`` by name, those that could be read."""
         found: dict[str, Field] = {}
         outside: dict[str, Span] = {}
-        for name, entry in named_entries(entries.mapping(key), "lower", form(kind).what, self.report, reserved=False):
+        for name, entry in named_entries(entries.mapping(key), "lower", form(kind).what, self.report, reserved=()):
             found[name], _ = self.field(entry, kind, f"{kind} {name!r} of {entries.where}")
             self.distinct(found[name], entry.key.span, outside)
         return found

@@ -73,7 +73,7 @@ def _common(types: list[Type]) -> Type:
 def read_rules(context: Context, states: Mapping[str, StateDef], declared: y.Mapping | None) -> dict[str, RuleDef]:
     """The rules by name."""
     found = {}
-    for name, entry in named_entries(declared, "lower", "a rule", context.report, reserved=False):
+    for name, entry in named_entries(declared, "lower", "a rule", context.report, reserved=()):
         entries = Entries.of(context, entry, "rule", f"rule {name!r}")
         if entries:
             found[name] = _rule(context, states, name, entries)

@@ -81,7 +81,7 @@ class StateReader:
 
     def _key_def(self, entries: Entries, inner: Entries, name: str) -> KeyDef:
         node = inner.scalar("name", "a name")
-        own = usable_name(node, "lower", "a key", self.report, reserved=False) if node else None
+        own = usable_name(node, "lower", "a key", self.report, reserved=()) if node else None
         made_up = _made_up(entries, name)
         of = INT if inner.choice("type", "str") == "int" else STR
         outside = inner.scalar("json", "the outside name")

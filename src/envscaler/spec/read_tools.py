@@ -9,6 +9,7 @@ from typing import Any, Literal
 from envscaler.diagnostics import Span
 from envscaler.spec import yamltree as y
 from envscaler.spec.entries import Context, Entries, json_of
+from envscaler.spec.language import UNHIDABLE
 from envscaler.spec.model import HelperDef, Param, Text, ToolDef
 from envscaler.spec.names import OUTSIDE, RESERVED_TOOLS, named_entries, usable_name
 from envscaler.spec.read_types import TypeReader
@@ -48,7 +49,7 @@ def read_tools(
     """The tools by name, and the entries of each for reading its examples once the initial state is known."""
     found: dict[str, ToolDef] = {}
     examples: dict[str, Entries] = {}
-    for name, entry in named_entries(declared, "tool", "a tool", context.report, reserved=False):
+    for name, entry in named_entries(declared, "tool", "a tool", context.report, reserved=()):
         if not _free_tool(context, entry.key):
             continue
         entries = Entries.of(context, entry, "tool", f"tool {name!r}")
@@ -159,7 +160,7 @@ def _params(context: Context, types: TypeReader, entries: Entries, *, records: b
     found: list[Param] = []
     outside: dict[str, Span] = {}
     names = tuple(mapping.entries) if mapping else ()
-    for name, entry in named_entries(mapping, "lower", "a parameter", context.report):
+    for name, entry in named_entries(mapping, "lower", "a parameter", context.report, reserved=UNHIDABLE):
         if _free(context, entry.key, "a parameter"):
             param = _param(context, types, entry, f"parameter {name!r} of {entries.where}", names, records)
             types.fields.distinct(param.field, entry.key.span, outside)
