@@ -1,0 +1,49 @@
+"""For authors of plugins: a conformance suite for each kind, to be subclassed in their own tests.
+
+    from envscaler.testing import CheckerConformance
+
+    class TestMine(CheckerConformance):
+        make = staticmethod(make_mine)
+
+`envscaler.testing.fixtures` are fixtures for pytest; nothing else here needs it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from envscaler.testing.assessors import AssessorConformance
+    from envscaler.testing.backends import BackendConformance
+    from envscaler.testing.base import Conformance
+    from envscaler.testing.checkers import CheckerConformance
+    from envscaler.testing.folders import SpecsConformance, TemplatesConformance
+    from envscaler.testing.sources import SourceConformance
+
+_PUBLIC = {
+    "AssessorConformance": "assessors",
+    "BackendConformance": "backends",
+    "CheckerConformance": "checkers",
+    "Conformance": "base",
+    "SourceConformance": "sources",
+    "SpecsConformance": "folders",
+    "TemplatesConformance": "folders",
+}
+
+__all__ = [
+    "AssessorConformance", "BackendConformance", "CheckerConformance", "Conformance", "SourceConformance",
+    "SpecsConformance", "TemplatesConformance",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_PUBLIC[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
