@@ -2,6 +2,7 @@
 
 from envscaler.session.environments import Described, call, describe, load
 from envscaler.session.files import spec_files
+from envscaler.session.pages import Paged, docs
 from envscaler.session.replaying import PortReport, replay, replay_folder
 from envscaler.session.specs import (
     CheckReport,
@@ -16,6 +17,6 @@ from envscaler.session.specs import (
 )
 
 __all__ = [
-    "CheckReport", "Compiled", "Described", "Formatted", "PortReport", "call", "check", "compile", "describe", "fmt",
-    "grammar_card", "json_schema", "load", "new", "replay", "replay_folder", "spec_files",
+    "CheckReport", "Compiled", "Described", "Formatted", "Paged", "PortReport", "call", "check", "compile", "describe", "docs",
+    "fmt", "grammar_card", "json_schema", "load", "new", "replay", "replay_folder", "spec_files",
 ]  # fmt: skip
