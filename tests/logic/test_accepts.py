@@ -23,6 +23,7 @@ FINE = {
     "absent after writing": "item.sold = today\nitem.title = str(item.sold.year)",
     "enum literal": 'item.size = "large" if item.price > 10 else "small"',
     "enum by membership": 'require(item.title in ("small", "large"), "no size")\nitem.size = item.title',
+    "powers of what is only known in a call": "return (n - 1) ** 2 + (n / 3) ** 2",
     "money": "item.price += money(n) * 2\nitem.price = item.price * 1.5 - 0.25\nitem.price = max(item.price, 0)",
     "money sums": "total = sum(i.price for i in items.values())\nrequire(total <= 100.50, f\"{total}\")\nitem.price = total / 2",
     "dates": "item.due = today + days(21)\nlate = (today - item.due) // days(1)\nitem.title = f\"{late}\"",

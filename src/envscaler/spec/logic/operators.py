@@ -48,6 +48,7 @@ def operation(b: Block, node: cst.CSTNode, op: str, left: cst.BaseExpression, ri
         op == "**"
         and isinstance(node, cst.BinaryOperation)
         and _constant(node) is None
+        and _constant(left) is not None
         and _constant(right) is not None
     ):
         b.say("number-too-large", node, "this power is beyond 2**53")
@@ -63,10 +64,7 @@ def operation(b: Block, node: cst.CSTNode, op: str, left: cst.BaseExpression, ri
 
 
 def _constant(node: cst.BaseExpression) -> int | None:
-    """The value of whole-number literals and powers of them; None when it is no constant or beyond 2**53.
-
-    A constant exponent of at least 54 counts with any base but 0 and 1, since only those could bear it.
-    """
+    """The value of whole-number literals and powers of them; None when it is no constant or beyond 2**53."""
     match node:
         case cst.Integer():
             return node.evaluated_value
