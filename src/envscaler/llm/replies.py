@@ -1,0 +1,84 @@
+"""What every reply goes through before anyone reads it: reasoning taken out of content, text made safe, the end judged."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from envscaler.llm.errors import EmptyReplyError, ProtocolError, RefusedError, TruncatedError
+from envscaler.llm.messages import Reply, ToolCall
+from envscaler.llm.secrets import without_known
+
+__all__ = ["accepted", "cleaned", "count", "split_reasoning"]
+
+# Tags count only where a line begins, so that JSON, whose strings hold no line breaks, is never cut.
+_BLOCK = re.compile(r"^[ \t]*<(think|thinking)>(.*?)(?:</\1>[ \t]*\n?|\Z)", re.DOTALL | re.MULTILINE)
+_CLOSING = re.compile(r"^[ \t]*</(?:think|thinking)>[ \t]*$\n?", re.MULTILINE)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def split_reasoning(text: str) -> tuple[str, str]:
+    """Content and reasoning of a text that mixes them by `<think>` tags.
+
+    A block runs from a tag at the beginning of a line to its end tag, or to the end of the text where there is none.
+    An end tag alone on a line without a beginning ends reasoning that began in the prompt (templates do that).
+    """
+    if "think" not in text:
+        return text, ""
+    thoughts: list[str] = []
+    closing = _CLOSING.search(text)
+    opening = _BLOCK.search(text)
+    if closing and (opening is None or closing.start() < opening.start()):
+        thoughts.append(text[: closing.start()].strip())
+        text = text[closing.end() :]
+    rest = _BLOCK.sub(lambda match: thoughts.append(match[2].strip()) or "", text)  # type: ignore[func-returns-value]
+    if not thoughts:
+        return text, ""
+    return rest.strip(), "\n\n".join(t for t in thoughts if t)
+
+
+def cleaned(reply: Reply) -> Reply:
+    """The reply with reasoning apart, no lone surrogates, and no key that a server echoed."""
+    message = reply.message
+    content, thought = split_reasoning(message.content)
+    reasoning = "\n\n".join(part for part in (message.reasoning, thought) if part)
+    calls = tuple(ToolCall(_text(c.id), _text(c.name), _arguments(c.arguments)) for c in message.tool_calls)
+    message = replace(message, content=_text(content), reasoning=_text(reasoning), tool_calls=calls)
+    return replace(reply, message=message, model=_text(reply.model))
+
+
+def _text(text: str) -> str:
+    return without_known(_SURROGATE.sub("\ufffd", text))
+
+
+def _arguments(text: str) -> str:
+    # In JSON a lone surrogate may stand as an escape, and means the same.
+    return without_known(_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
+
+
+def accepted(reply: Reply) -> Reply:
+    """The reply, if it ended as it should. Raises TruncatedError, RefusedError, EmptyReplyError …, which carry it."""
+    if reply.finish == "length":
+        raise TruncatedError(
+            "the reply was cut off at the limit of tokens; raise max_tokens or ask for less", reply=reply
+        )
+    if reply.finish == "refusal":
+        why = reply.content.strip()
+        raise RefusedError(f"the model declined{': ' + why[:300] if why else ''}", reply=reply)
+    if reply.finish == "other":
+        raise ProtocolError("the reply ended for a reason that this version does not know", reply=reply)
+    if not reply.content.strip() and not reply.tool_calls:
+        raise EmptyReplyError("the reply is empty", reply=reply)
+    return reply
+
+
+def count(value: Any) -> int | None:
+    """A number of tokens as a server gives it: a whole number that is none less than 0, else None."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = int(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if 0 <= number < 1 << 53 else None

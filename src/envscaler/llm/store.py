@@ -1,0 +1,89 @@
+"""One SQLite file that threads and processes write to at once, and that a kill at any moment leaves readable."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from envscaler.errors import LlmError, UsageError
+
+__all__ = ["Store"]
+
+_PATIENCE = 30.0  # seconds that a writer waits for another one
+
+
+class Store:
+    """A file in write-ahead mode. What a finished statement wrote survives the process, whatever ends it.
+
+    A power cut may take the last moments, never the file: `synchronous` is NORMAL.
+    """
+
+    def __init__(self, path: Path, schema: str, version: int) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(
+                path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+            )
+            _patiently(lambda: self._connection.execute("PRAGMA journal_mode=WAL"))
+            self._connection.execute("PRAGMA synchronous=NORMAL")
+            self._begin(schema, version)
+        except (OSError, sqlite3.Error) as error:
+            raise UsageError(f"{path}: {error}") from None
+
+    def _begin(self, schema: str, version: int) -> None:
+        with self.writing():
+            found = self._connection.execute("PRAGMA user_version").fetchone()[0]
+            if found not in {0, version}:
+                raise UsageError(f"{self.path} is of version {found}, this envscaler writes version {version}")
+            for statement in schema.split(";"):
+                if statement.strip():
+                    self._connection.execute(statement)
+            self._connection.execute(f"PRAGMA user_version={version}")
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction that writes; no other process writes meanwhile."""
+        with self._lock:
+            _patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"))
+            try:
+                yield
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def write(self, statement: str, values: Sequence[Any] = ()) -> int:
+        """Run one statement that writes; the id of the row it added. Raises LlmError when the disk refuses."""
+        with self._lock:
+            try:
+                return _patiently(lambda: self._connection.execute(statement, values)).lastrowid or 0
+            except sqlite3.Error as error:
+                raise LlmError(f"{self.path}: {error}") from None
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        with self._lock:
+            return self._connection.execute(query, values).fetchall()
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+
+def _patiently(act: Any) -> Any:
+    """What ``act`` gives, once no other process is in the way: some locks do not heed SQLite's own time-out."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return act()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) and "busy" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.005)
