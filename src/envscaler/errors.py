@@ -6,7 +6,9 @@
     ├── StateError                 4   a state handed to an environment breaks its types, references or rules
     ├── ToolCallError              1   the value of a failed tool call was asked for
     ├── PluginError                7   a plugin raised, or gave what its contract does not allow
-    └── ReplayFormatError          2   a recording cannot be read
+    ├── ReplayFormatError          2   a recording cannot be read
+    └── LlmError                   5   a language model could not be asked, or did not answer as asked; see llm/errors.py
+        └── BudgetError            6   the next call would go past a limit on cost or tokens
 
 Expected errors are shown as one line; anything else is a bug and keeps its traceback.
 """
@@ -80,3 +82,17 @@ class PluginError(EnvscalerError):
     and its distribution, ``__cause__`` is what was raised."""
 
     exit_code = 7
+
+
+class LlmError(EnvscalerError):
+    """A language model could not be asked or did not answer as asked; ``kind`` is stable and stands in the ledger."""
+
+    exit_code = 5
+    kind: ClassVar[str] = "llm"
+
+
+class BudgetError(LlmError):
+    """A limit on cost or tokens is reached: no further call is made, and what was finished is kept."""
+
+    exit_code = 6
+    kind = "budget"
