@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from envscaler.session.judging import judge
     from envscaler.testing.assessors import AssessorConformance
     from envscaler.testing.backends import BackendConformance
     from envscaler.testing.base import Conformance
@@ -22,25 +23,26 @@ if TYPE_CHECKING:
     from envscaler.testing.sources import SourceConformance
 
 _PUBLIC = {
-    "AssessorConformance": "assessors",
-    "BackendConformance": "backends",
-    "CheckerConformance": "checkers",
-    "Conformance": "base",
-    "SourceConformance": "sources",
-    "SpecsConformance": "folders",
-    "TemplatesConformance": "folders",
+    "AssessorConformance": "envscaler.testing.assessors",
+    "BackendConformance": "envscaler.testing.backends",
+    "CheckerConformance": "envscaler.testing.checkers",
+    "Conformance": "envscaler.testing.base",
+    "SourceConformance": "envscaler.testing.sources",
+    "SpecsConformance": "envscaler.testing.folders",
+    "TemplatesConformance": "envscaler.testing.folders",
+    "judge": "envscaler.session.judging",
 }
 
 __all__ = [
     "AssessorConformance", "BackendConformance", "CheckerConformance", "Conformance", "SourceConformance",
-    "SpecsConformance", "TemplatesConformance",
+    "SpecsConformance", "TemplatesConformance", "judge",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_PUBLIC[name]}"), name)
+    value = getattr(import_module(_PUBLIC[name]), name)
     globals()[name] = value
     return value
 

@@ -30,7 +30,7 @@ class Conformance:
         return type(f"{cls.__name__}Of", (cls,), {"make": staticmethod(entry.factory)})  # type: ignore[attr-defined]
 
     @classmethod
-    def tests(cls) -> Mapping[str, str]:
+    def wanted(cls) -> Mapping[str, str]:
         """What is wanted, by the name of the test."""
         found = (name for name in dir(cls) if name.startswith("test_"))
         return {name: " ".join((inspect.getdoc(getattr(cls, name)) or name).split()) for name in found}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,16 +14,7 @@ from envscaler.plugin.records import Subject
 if TYPE_CHECKING:
     from envscaler.plugin.manager import Plugins
 
-__all__ = ["Ran", "envscaler_cli", "envscaler_plugins", "envscaler_subject"]
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """What a command did."""
-
-    code: int
-    out: str
-    err: str
+__all__ = ["envscaler_plugins", "envscaler_subject"]
 
 
 @pytest.fixture
@@ -61,22 +49,3 @@ def envscaler_plugins() -> Callable[..., Plugins]:
         return loaded
 
     return load
-
-
-@pytest.fixture
-def envscaler_cli() -> Callable[..., Ran]:
-    """Runs an `envscaler` command within this process."""
-
-    def run(*words: object) -> Ran:
-        from envscaler.cli.app import app
-
-        out, err = io.StringIO(), io.StringIO()
-        code: object = 0
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                app([str(word) for word in words], prog_name="envscaler")
-            except SystemExit as end:
-                code = end.code
-        return Ran(code if isinstance(code, int) else int(code is not None), out.getvalue(), err.getvalue())
-
-    return run

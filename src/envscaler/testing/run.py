@@ -59,7 +59,7 @@ def _checked(offer: Offer) -> Iterator[Result]:
     made = suite(offer.kind).of(offer.entry)
     if offer.kind == "backend":
         made.answers = False  # type: ignore[attr-defined]
-    for test, wanted in made.tests().items():
+    for test, wanted in made.wanted().items():
         outcome, reason = _outcome(made, test)
         origin = offer.origin
         yield Result(
