@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from envscaler.cli import docs, environment, exits, plugins, specs
+from envscaler.cli import docs, environment, exits, plugins, specs, stats
 
 __all__ = ["app"]
 
@@ -47,4 +47,5 @@ def _options(
 specs.add_to(app)
 environment.add_to(app)
 docs.add_to(app)
+stats.add_to(app)
 plugins.add_to(app)
