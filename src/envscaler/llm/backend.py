@@ -35,5 +35,6 @@ class Backend(Protocol):
         ...
 
 
-# From the role's settings: `model`, `base_url`, `key_env`, `timeout`, `concurrency`, and what else was set.
 Factory = Callable[[Mapping[str, Any]], Backend]
+"""Makes a backend from a role's settings: `model`; where they are set `base_url`, `key_env`, `timeout` and `concurrency`;
+and what envscaler itself does not know. Raises UsageError for a setting that the backend does not know either."""

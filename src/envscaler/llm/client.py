@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from envscaler.errors import LlmError
+from envscaler.errors import EnvscalerError, LlmError, UsageError
 from envscaler.llm.backend import Backend
 from envscaler.llm.budget import Budget
 from envscaler.llm.cache import Cache, cache_key
 from envscaler.llm.errors import BackendError, CallError, InvalidReplyError, TruncatedError
 from envscaler.llm.gate import Gate
 from envscaler.llm.labels import current
-from envscaler.llm.ledger import CACHED, OK, Attempt, Ledger
+from envscaler.llm.ledger import CACHED, CANCELLED, OK, Attempt, Ledger
 from envscaler.llm.messages import Message, Reply, Request, Tool, ToolCall, Usage, as_messages, as_tools
 from envscaler.llm.prices import Prices
 from envscaler.llm.replies import accepted, cleaned
@@ -32,7 +32,7 @@ M = TypeVar("M", bound="BaseModel")
 Messages = str | Message | Mapping[str, Any] | Iterable[Message | Mapping[str, Any]]
 
 # What a server answers instead of a reply is not billed; what became of an attempt that ended otherwise is not known.
-_UNBILLED = {"access", "request", "context_exceeded", "rate_limit", "overloaded", "server", "recording"}
+_UNBILLED = {"access", "request", "context_exceeded", "rate_limit", "overloaded", "server", "recording", "usage"}
 _LONGEST_WAIT = 60.0
 
 
@@ -187,9 +187,7 @@ class Llm:
         """Let go of the backend's connections."""
         await self.backend.aclose()
 
-    def _request(
-        self, messages: Messages, max_tokens: int | None, temperature: float | None, sample: int
-    ) -> Request:
+    def _request(self, messages: Messages, max_tokens: int | None, temperature: float | None, sample: int) -> Request:
         own = self.settings
         return Request(
             as_messages(messages),
@@ -264,7 +262,7 @@ class Llm:
             if error.retry_after is not None:
                 self._gate.hold(error.retry_after)
                 return error.retry_after
-            doubled = self.settings.backoff * 2 ** min(state.attempt_number - 1, 16)
+            doubled = self.settings.backoff * float(2 ** min(state.attempt_number - 1, 16))
             return min(doubled, _LONGEST_WAIT) * random.uniform(0.5, 1.0)  # noqa: S311 - spreads retries
 
         number = 0
@@ -288,15 +286,15 @@ class Llm:
         async with self._gate.passing():
             self._budget.check()
             began, start = time.time(), time.monotonic()
-            outcome, usage, served = "cancelled", Usage(), ""
+            outcome, usage, served = CANCELLED, Usage(), ""
             try:
                 reply = await self._asked(request)
                 usage, served = reply.usage, reply.model
                 judge(reply)
                 outcome = OK
                 return reply
-            except LlmError as error:
-                outcome = error.kind
+            except EnvscalerError as error:
+                outcome = error.kind if isinstance(error, LlmError) else "usage"
                 raise
             finally:
                 if outcome in _UNBILLED:
@@ -310,7 +308,7 @@ class Llm:
         """The backend's reply, cleaned; whatever a plugin's backend raises becomes a typed failure here."""
         try:
             return cleaned(await self.backend.attempt(request))
-        except LlmError:
+        except (LlmError, UsageError):
             raise
         except Exception as error:
             raise BackendError(f"{self.backend.identity}: {type(error).__name__}: {error}") from error

@@ -37,7 +37,6 @@ __all__ = [
     "BackendError",
     "BudgetError",
     "CallError",
-    "UnreachableError",
     "ContextError",
     "DeadlineError",
     "EmptyReplyError",
@@ -51,6 +50,7 @@ __all__ = [
     "RequestError",
     "ServerError",
     "TruncatedError",
+    "UnreachableError",
 ]
 
 

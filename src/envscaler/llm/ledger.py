@@ -10,11 +10,13 @@ from typing import Any
 from envscaler.llm.messages import Usage
 from envscaler.llm.store import Store
 
-__all__ = ["CACHED", "FILE", "OK", "Attempt", "Ledger", "Totals"]
+__all__ = ["CACHED", "CANCELLED", "FILE", "OK", "Attempt", "Ledger", "Totals"]
 
 FILE = "ledger.sqlite"
 OK = "ok"
 CACHED = "cached"  # the outcome of a call that was answered from the cache: no attempt was made
+
+CANCELLED = "cancelled"
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS attempts (
@@ -35,9 +37,7 @@ CREATE TABLE IF NOT EXISTS attempts (
     cost INTEGER
 )
 """
-_COLUMNS = (
-    "call, began, seconds, role, stage, unit, backend, model, outcome, tokens_in, tokens_out, cached, cache_writes, cost"
-)
+_COLUMNS = "call, began, seconds, role, stage, unit, backend, model, outcome, tokens_in, tokens_out, cached, cache_writes, cost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +122,6 @@ class Ledger:
             self._store.close()
 
 
-
-
 def _row(a: Attempt) -> tuple[Any, ...]:
     u = a.usage
     return (
@@ -133,5 +131,5 @@ def _row(a: Attempt) -> tuple[Any, ...]:
 
 
 def _attempt(row: tuple[Any, ...]) -> Attempt:
-    *head, tokens_in, tokens_out, cached, writes, cost = row
-    return Attempt(*head, Usage(tokens_in, tokens_out, cached, writes), cost)
+    usage = Usage(*row[9:13])
+    return Attempt(*row[:9], usage, row[13])

@@ -243,7 +243,9 @@ def digest(value: Any) -> str:
     return hashlib.blake2b(canonical(value).encode(), digest_size=20).hexdigest()
 
 
-def as_messages(messages: str | Message | Mapping[str, Any] | Iterable[Message | Mapping[str, Any]]) -> tuple[Message, ...]:
+def as_messages(
+    messages: str | Message | Mapping[str, Any] | Iterable[Message | Mapping[str, Any]],
+) -> tuple[Message, ...]:
     """Messages from what is convenient to write: a text is what the user says."""
     if isinstance(messages, str):
         return (Message("user", messages),)

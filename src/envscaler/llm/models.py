@@ -132,7 +132,9 @@ class Models:
     def __enter__(self) -> Models:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
 
@@ -155,6 +157,9 @@ async def in_order(
             done(place, result)
         return result
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(place, call)) for place, call in enumerate(calls)]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(place, call)) for place, call in enumerate(calls)]
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
     return [task.result() for task in tasks]

@@ -49,11 +49,19 @@ class Prices:
 
     def known(self) -> bool:
         """Whether a price is known for this model."""
-        return self.free or self.price_in is not None or self.price_out is not None or self._table(Usage(1, 1), "") is not None
+        return (
+            self.free
+            or self.price_in is not None
+            or self.price_out is not None
+            or self._table(Usage(1, 1), "") is not None
+        )
 
     def unknown(self) -> str:
         """One line that says that the price is not known, and what to do."""
-        return f"no price is known for {self.model}: its cost is counted as unknown; set price_in and price_out to have it counted"
+        return (
+            f"no price is known for {self.model}: its cost is counted as unknown; set price_in and price_out to have it "
+            "counted"
+        )
 
     def _table(self, usage: Usage, served: str) -> int | None:
         if self.provider is None:

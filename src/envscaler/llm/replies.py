@@ -32,7 +32,12 @@ def split_reasoning(text: str) -> tuple[str, str]:
     if closing and (opening is None or closing.start() < opening.start()):
         thoughts.append(text[: closing.start()].strip())
         text = text[closing.end() :]
-    rest = _BLOCK.sub(lambda match: thoughts.append(match[2].strip()) or "", text)  # type: ignore[func-returns-value]
+
+    def taken(match: re.Match[str]) -> str:
+        thoughts.append(match[2].strip())
+        return ""
+
+    rest = _BLOCK.sub(taken, text)
     if not thoughts:
         return text, ""
     return rest.strip(), "\n\n".join(t for t in thoughts if t)

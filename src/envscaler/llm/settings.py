@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from envscaler.diagnostics import nearest, one_of
 from envscaler.errors import UsageError
+from envscaler.llm.backends import BACKENDS
 from envscaler.llm.secrets import redact
 
-__all__ = ["OPTIONS", "ROLES", "Layer", "RoleSettings", "from_environment", "from_flags", "from_table", "lay"]
+__all__ = [
+    "FOR_BACKEND",
+    "OPTIONS",
+    "ROLES",
+    "Layer",
+    "RoleSettings",
+    "from_environment",
+    "from_flags",
+    "from_table",
+    "lay",
+]
 
 ROLES: Mapping[str, str] = {
     "planner": "plans an environment: its states, rules and tools",
@@ -40,6 +51,9 @@ OPTIONS: Mapping[str, tuple[type, str]] = {
     "price_in": (float, "US dollars for a million tokens in, where no price is known or yours differs"),
     "price_out": (float, "US dollars for a million tokens out"),
 }
+
+FOR_BACKEND = ("base_url", "key_env", "timeout", "concurrency")
+"""The options that backends get besides `model`; the others are dealt with before a request reaches one."""
 
 _MODES = ("tools", "json_schema", "json", "text")
 _ROLE = re.compile(r"\s*([a-z][a-z0-9_]*)\s*=\s*(.*)", re.DOTALL)
@@ -79,9 +93,9 @@ class RoleSettings:
         return self.model.partition("/")[2]
 
     def for_backend(self) -> dict[str, Any]:
-        """The mapping that a backend is made from."""
-        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in {"extra", "role"}}
-        return {**self.extra, **plain, "model": self.model_name}
+        """The mapping that a backend is made from: what is said of the server, and options that only the backend knows."""
+        said = {name: value for name in FOR_BACKEND if (value := getattr(self, name)) is not None}
+        return {**self.extra, **said, "model": self.model_name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,18 +181,23 @@ def lay(layers: Iterable[Layer], role: str) -> RoleSettings | None:
             merged.update(checked)
     if "model" not in merged:
         return None
-    own = {f.name for f in fields(RoleSettings)}
-    extra = {name: merged.pop(name) for name in list(merged) if name not in own}
-    return RoleSettings(role=role, extra=extra, **merged)
+    extra = {name: merged.pop(name) for name in list(merged) if name != "model" and name not in OPTIONS}
+    settings = RoleSettings(role=role, extra=extra, **merged)
+    if extra and settings.backend in BACKENDS:
+        raise UsageError(_unknown(next(iter(extra)), source))
+    return settings
 
 
 def _option(name: str, value: Any, source: str) -> Any:
     if name == "model":
         return _model(value, source)
-    if name.startswith("x_"):  # options of plugins' backends, passed on as they are
-        return value
+    if _is_secret(name):
+        raise UsageError(
+            f"{source}: keys are read from environment variables only: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or name "
+            "the variable with key_env"
+        )
     if name not in OPTIONS:
-        raise UsageError(_unknown(name, source))
+        return value  # an option that a plugin's backend may know
     kind = OPTIONS[name][0]
     try:
         if isinstance(value, bool):
@@ -193,12 +212,12 @@ def _option(name: str, value: Any, source: str) -> Any:
 _KINDS = {str: "text", int: "a whole number", float: "a number"}
 
 
+def _is_secret(name: str) -> bool:
+    plain = name.lower().replace("-", "_")
+    return name not in OPTIONS and plain.endswith(("key", "token", "secret", "password"))
+
+
 def _unknown(name: str, source: str) -> str:
-    if "key" in name.lower() or "token" == name.lower() or "secret" in name.lower():
-        return (
-            f"{source}: keys are read from environment variables only: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or name "
-            "the variable with key_env"
-        )
     near = nearest(name, OPTIONS)
     hint = f"; did you mean {near}?" if near else f" (options: {one_of(OPTIONS, 20)})"
     return redact(f"{source}: there is no option {name}{hint}")
@@ -215,7 +234,9 @@ def _bounds(name: str, value: Any, source: str) -> None:
     if name == "base_url" and not re.match(r"https?://[^/\s]+", value):
         raise UsageError(f"{source}: base_url begins with http:// or https://, as in http://127.0.0.1:8000/v1")
     if name == "base_url" and "@" in value.split("://", 1)[1].partition("/")[0]:
-        raise UsageError(f"{source}: base_url holds no name or password: keys are read from the variable that key_env names")
+        raise UsageError(
+            f"{source}: base_url holds no name or password: keys are read from the variable that key_env names"
+        )
 
 
 def _model(value: Any, source: str) -> str:

@@ -21,7 +21,9 @@ __all__ = ["Shape", "corrected"]
 M = TypeVar("M", bound="BaseModel")
 
 _PROBLEMS = 10  # problems told to the model at once
-_LONGEST = 24_000  # characters of a wrong reply that are shown to the model again; of a longer one only the problems are
+_LONGEST = (
+    24_000  # characters of a wrong reply that are shown to the model again; of a longer one only the problems are
+)
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n[ \t]*```", re.DOTALL)
 
 
@@ -37,7 +39,7 @@ class Shape(Generic[M]):
 
         self._model = model
         self._mode = mode
-        self._reader = instructor.openai_schema(model)
+        self._reader: Any = instructor.openai_schema(model)
         made = self._reader.openai_schema
         if made["parameters"].get("type") != "object":
             raise UsageError(f"{model.__name__} is not an object: structured replies are JSON objects")

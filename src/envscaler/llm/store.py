@@ -28,9 +28,7 @@ class Store:
         self._lock = threading.RLock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(
-                path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
-            )
+            self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
             _patiently(lambda: self._connection.execute("PRAGMA journal_mode=WAL"))
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._begin(schema, version)
@@ -84,6 +82,6 @@ def _patiently(act: Any) -> Any:
         try:
             return act()
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error) and "busy" not in str(error) or time.monotonic() > until:
+            if ("locked" not in str(error) and "busy" not in str(error)) or time.monotonic() > until:
                 raise
             time.sleep(0.005)

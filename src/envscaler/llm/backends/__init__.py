@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from envscaler.diagnostics import nearest
+from envscaler.errors import UsageError
 from envscaler.llm.backend import Backend
 
-__all__ = ["BACKENDS", "BuiltIn"]
+__all__ = ["BACKENDS", "BuiltIn", "known_only"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class BuiltIn:
     summary: str
 
     def make(self, settings: Mapping[str, Any]) -> Backend:
-        """The backend. Raises UsageError for settings that it cannot work with, AccessError without its key."""
+        """The backend. Raises UsageError for settings that it does not know."""
         made: Backend = import_module(f"{__name__}.{self.name}").make(settings)
         return made
 
@@ -34,3 +36,13 @@ BACKENDS: Mapping[str, BuiltIn] = {
         BuiltIn("scripted", "replies from a file, in order; for tests"),
     )
 }
+
+_KNOWN = ("model", "base_url", "key_env", "timeout", "concurrency")
+
+
+def known_only(settings: Mapping[str, Any]) -> None:
+    """Raise UsageError for a setting that the backends here do not know."""
+    for name in settings:
+        if name not in _KNOWN:
+            near = nearest(name, _KNOWN)
+            raise UsageError(f"there is no option {name}{f'; did you mean {near}?' if near else ''}")

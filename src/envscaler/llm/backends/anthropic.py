@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from envscaler.llm.backends.wire import Clients, guarded, key_for, reading, sdk
+from envscaler.llm.backends import known_only
+from envscaler.llm.backends.wire import Clients, guarded, key_in, key_variable, reading, sdk
 from envscaler.llm.errors import ProtocolError
 from envscaler.llm.messages import Finish, Message, Reply, Request, ToolCall, Usage
 from envscaler.llm.replies import count
@@ -25,7 +26,8 @@ _FINISH: Mapping[str, Finish] = {
 
 
 def make(settings: Mapping[str, Any]) -> AnthropicBackend:
-    """The backend of a role's settings. Raises AccessError without a key, UsageError without the package."""
+    """The backend of a role's settings. Raises UsageError for one that it does not know."""
+    known_only(settings)
     return AnthropicBackend(settings)
 
 
@@ -39,13 +41,12 @@ class AnthropicBackend:
         self.model = settings["model"]
         self._address = settings.get("base_url")
         self.identity = f"anthropic/{self.model}{f' at {self._address}' if self._address else ''}"
-        self._key, self._variable = key_for({**settings, "role_model": self.identity}, "ANTHROPIC_API_KEY")
-        self._package = sdk("anthropic")
+        self._variable = key_variable(settings, "ANTHROPIC_API_KEY")
         self._clients = Clients(self._client)
 
     def _client(self) -> Any:
-        return self._package.AsyncAnthropic(
-            api_key=self._key or "none",
+        return sdk("anthropic").AsyncAnthropic(
+            api_key=key_in(self._variable, self.identity),
             base_url=self._address or "https://api.anthropic.com",
             max_retries=0,
         )
@@ -53,7 +54,7 @@ class AnthropicBackend:
     async def attempt(self, request: Request) -> Reply:
         client = self._clients.get()
         call = client.messages.create(model=self.model, timeout=request.timeout, **body(request))
-        answer = await guarded(self._package, call, request.timeout, self.identity, self._variable)
+        answer = await guarded(sdk("anthropic"), call, request.timeout, self.identity, self._variable)
         return reading(reply_of, answer, self.identity)
 
     async def aclose(self) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from envscaler.llm.backends.wire import Clients, guarded, key_for, reading, sdk
+from envscaler.llm.backends import known_only
+from envscaler.llm.backends.wire import Clients, guarded, key_in, key_variable, reading, sdk
 from envscaler.llm.errors import ProtocolError
 from envscaler.llm.messages import Finish, Message, Reply, Request, Tool, ToolCall, Usage
 from envscaler.llm.replies import count
@@ -22,7 +23,8 @@ _FINISH: Mapping[str, Finish] = {
 
 
 def make(settings: Mapping[str, Any]) -> OpenAIBackend:
-    """The backend of a role's settings. Raises AccessError without a key, UsageError without the package."""
+    """The backend of a role's settings. Raises UsageError for one that it does not know."""
+    known_only(settings)
     return OpenAIBackend(settings)
 
 
@@ -36,13 +38,12 @@ class OpenAIBackend:
         self.model = settings["model"]
         self._address = settings.get("base_url")
         self.identity = f"openai/{self.model}{f' at {self._address}' if self._address else ''}"
-        self._key, self._variable = key_for({**settings, "role_model": self.identity}, "OPENAI_API_KEY")
-        self._package = sdk("openai")
+        self._variable = key_variable(settings, "OPENAI_API_KEY")
         self._clients = Clients(self._client)
 
     def _client(self) -> Any:
-        return self._package.AsyncOpenAI(
-            api_key=self._key or "none",
+        return sdk("openai").AsyncOpenAI(
+            api_key=key_in(self._variable, self.identity),
             base_url=self._address or "https://api.openai.com/v1",
             max_retries=0,
         )
@@ -52,7 +53,7 @@ class OpenAIBackend:
         call = client.chat.completions.create(
             model=self.model, timeout=request.timeout, **body(request, own=self._address is None)
         )
-        answer = await guarded(self._package, call, request.timeout, self.identity, self._variable)
+        answer = await guarded(sdk("openai"), call, request.timeout, self.identity, self._variable)
         return reading(reply_of, answer, self.identity)
 
     async def aclose(self) -> None:
@@ -113,9 +114,7 @@ def reply_of(answer: Any, subject: str) -> Reply:
         content, finish = refusal, "refusal"
     elif calls and finish == "stop":
         finish = "tool_calls"
-    return Reply(
-        Message("assistant", content, reasoning, calls), finish, _usage(answer.usage), _plain(answer.model)
-    )
+    return Reply(Message("assistant", content, reasoning, calls), finish, _usage(answer.usage), _plain(answer.model))
 
 
 def _call(call: Any) -> ToolCall:

@@ -7,11 +7,13 @@ import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from os.path import commonpath
 from pathlib import Path
 from typing import Any
 
 from envscaler.errors import UsageError
 from envscaler.llm.backend import Backend
+from envscaler.llm.backends import known_only
 from envscaler.llm.errors import RecordingError
 from envscaler.llm.messages import Reply, Request
 from envscaler.llm.replies import cleaned
@@ -22,12 +24,16 @@ _SHOWN = 80  # characters of a request's last message in an error
 
 
 def make(settings: Mapping[str, Any]) -> ReplayBackend:
-    """The backend of a recording, whose path is the role's model. Raises UsageError when it cannot be read."""
+    """The backend of a recording, whose path is the role's model."""
+    known_only(settings)
     return ReplayBackend(Path(settings["model"]))
 
 
 class ReplayBackend:
-    """Plays a recording. A request that was recorded several times gets its replies in order, then the last one again."""
+    """Plays a recording, which is read when the first reply is wanted.
+
+    A request that was recorded several times gets its replies in order, then the last one again.
+    """
 
     free = True
 
@@ -38,6 +44,10 @@ class ReplayBackend:
         self._replies: dict[str, list[Reply]] = defaultdict(list)
         self._asked: dict[str, str] = {}
         self._played: Counter[str] = Counter()
+        self._path: Path | None = path
+
+    def _read(self, path: Path) -> None:
+        """Raises UsageError when the file is no recording."""
         for number, line in _lines(path):
             try:
                 plain = json.loads(line)
@@ -47,6 +57,9 @@ class ReplayBackend:
                 raise UsageError(f"{path}:{number}: not a line of a recording: {error}") from None
 
     async def attempt(self, request: Request) -> Reply:
+        if self._path is not None:
+            self._read(self._path)
+            self._path = None
         replies = self._replies.get(request.key)
         if replies is None:
             raise RecordingError(self._miss(request))
@@ -59,7 +72,7 @@ class ReplayBackend:
         near = difflib.get_close_matches(last, list(self._asked.values())[:500], n=1, cutoff=0.3)
         lines = [f"{self.model}: no recorded reply to request {request.key[:12]} ({_cut(last)!r})"]
         if near and near[0] != last:
-            at = len(os.path.commonprefix([near[0], last]))
+            at = len(commonpath([near[0], last]))
             lines.append(f"the nearest recorded one goes on differently: {_cut(near[0][max(0, at - 20) :])!r}")
         elif near:
             lines.append("one with the same last message was recorded; earlier messages, tools or output shape differ")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from envscaler.errors import LlmError, UsageError
+from envscaler.llm.backends import known_only
 from envscaler.llm.errors import RecordingError
 from envscaler.llm.messages import Message, Reply, Request
 
@@ -56,12 +57,21 @@ def _in_order(steps: Any, subject: str) -> Callable[[Request], Step]:
 
 
 def make(settings: Mapping[str, Any]) -> ScriptedBackend:
-    """The backend of a file with a JSON array of texts and replies. Raises UsageError for anything else."""
+    """The backend of a file with a JSON array of texts and replies, read when the first reply is wanted."""
+    known_only(settings)
     path = Path(settings["model"])
+
+    def lazily() -> Iterator[Any]:
+        yield from _read(path)
+
+    return ScriptedBackend(lazily(), model=str(path))
+
+
+def _read(path: Path) -> list[Any]:
     try:
         script = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: no script: {error}") from None
     if not isinstance(script, list):
         raise UsageError(f"{path}: a script is a JSON array of texts and replies")
-    return ScriptedBackend(script, model=str(path))
+    return script

@@ -26,7 +26,7 @@ from envscaler.llm.errors import (
 )
 from envscaler.llm.secrets import read_key
 
-__all__ = ["Clients", "guarded", "key_for", "reading", "sdk"]
+__all__ = ["Clients", "guarded", "key_in", "key_variable", "reading", "sdk"]
 
 T = TypeVar("T")
 
@@ -47,19 +47,23 @@ def sdk(name: str) -> Any:
         raise UsageError(f"this backend needs the package {name}: {error}") from None
 
 
-def key_for(settings: Mapping[str, Any], standard: str) -> tuple[str | None, str]:
-    """The key to send, and the variable it is in.
+def key_variable(settings: Mapping[str, Any], standard: str) -> str:
+    """The variable that holds the key to send, empty for none.
 
-    The provider's own variable is read for the provider's own address only; for another one, `key_env` names the
-    variable, and without it no key is sent.
+    The provider's own variable counts for the provider's own address only; for another one, `key_env` names the variable,
+    and without it no key is sent.
     """
-    variable = settings.get("key_env") or ("" if settings.get("base_url") else standard)
+    return settings.get("key_env") or ("" if settings.get("base_url") else standard)
+
+
+def key_in(variable: str, subject: str) -> str:
+    """The key in a variable, a stand-in where none is wanted. Raises AccessError."""
     if not variable:
-        return None, ""
+        return "none"
     key = read_key(variable)
     if key is None:
-        raise AccessError(f"{settings['role_model']}: no key: set the environment variable {variable}")
-    return key, variable
+        raise AccessError(f"{subject}: no key: set the environment variable {variable}")
+    return key
 
 
 class Clients:
