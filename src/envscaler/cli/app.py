@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from envscaler.cli import docs, environment, exits, plugins, specs, stats
+from envscaler.cli import docs, environment, exits, play, plugins, specs, stats
 
 __all__ = ["app"]
 
@@ -46,6 +46,7 @@ def _options(
 
 specs.add_to(app)
 environment.add_to(app)
+play.add_to(app)
 docs.add_to(app)
 stats.add_to(app)
 plugins.add_to(app)

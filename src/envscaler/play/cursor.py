@@ -70,6 +70,7 @@ class _Frame:
     is_object: bool
     name: str
     key: str | None = None
+    keys: list[Any] = field(default_factory=list)
     given: dict[str, Any] = field(default_factory=dict)
 
     def inner(self) -> tuple[s.Shape | None, str]:
@@ -92,7 +93,12 @@ def fields_of(shape: s.Shape | None, given: Mapping[str, Any]) -> dict[str, s.Fi
             return {f.json: f for f in shape.of.fields}
         case s.Union():
             members = [m for m in shape.members if _fits(m, shape.tag, given)]
-            return {f.json: f for m in members for f in m.fields}
+            fields = {f.json: f for m in members for f in m.fields}
+            tags = [tag.shape.value for m in members if isinstance((tag := m.field(shape.tag)).shape, s.Const)]
+            for member in members:  # all of them have the tag under one name
+                of = member.field(shape.tag)
+                fields[of.json] = s.Field(of.name, s.Enum(tuple(t for t in tags if not isinstance(t, bool))), of.json)
+            return fields
     return {}
 
 
@@ -161,7 +167,7 @@ def _take(stack: list[_Frame], is_key: bool, value: Any) -> None:
         return
     if is_key:
         stack[-1].key = value
-        stack[-1].given.setdefault(value, None)
+        stack[-1].keys.append(value)
     elif stack[-1].key is not None:
         stack[-1].given[stack[-1].key] = value
 
@@ -174,6 +180,6 @@ def _spot(stack: list[_Frame], key_next: bool, start: int, shape: s.Shape | None
         of = bare(frame.shape) if frame.shape is not None else None
         if isinstance(of, s.DictOf):
             return Spot(start, shape=of.key, name=name)
-        return Spot(start, keys={k: f for k, f in fields_of(of, frame.given).items() if k not in frame.given})
+        return Spot(start, keys={k: f for k, f in fields_of(of, frame.given).items() if k not in frame.keys})
     inner, called = frame.inner()
     return Spot(start, shape=inner, name=called)

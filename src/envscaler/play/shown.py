@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from envscaler.diagnostics import printable
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from envscaler.runtime import Rule, Tool
 
 __all__ = [
+    "Answer",
     "Line",
     "Part",
     "Source",
     "View",
     "change_lines",
+    "columns",
     "error_lines",
     "json_lines",
     "line",
@@ -31,7 +33,8 @@ __all__ = [
 ]
 
 Part = tuple[str, str]
-"""Style and text. Styles: ok, error, dim, key, text, number, constant, add, remove, change, name, heading, caret."""
+"""Style and text. Styles: ok, error, dim, key, text, number, constant, add, remove, change, name, heading, caret,
+agent, user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,17 @@ class Line:
 
     def __str__(self) -> str:
         return "".join(text for _, text in self.parts)
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a line led to. ``understood``: false for a line that is no call and no command, or a command that could not
+    be carried out; ``error`` then says why, when the line itself is at fault."""
+
+    lines: list[Line] = field(default_factory=list)
+    understood: bool = True
+    leave: bool = False
+    error: LineError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +112,38 @@ def json_lines(value: Any, view: View, indent: int = 2) -> list[Line]:
 
 def _json(value: Any, width: int, indent: int, lead: tuple[Part, ...], tail: str) -> Iterator[Line]:
     flat = [*lead, *_inline(value), ("", tail)]
-    if not isinstance(value, (dict, list)) or not value or indent + sum(len(t) for _, t in flat) <= width:
+    if not isinstance(value, (dict, list)) or not value or indent + _width(flat) <= width:
         yield line(" " * indent, *flat, hang=indent + 2)
         return
     begin, end = "{}" if isinstance(value, dict) else "[]"
-    yield line(" " * indent, *lead, begin)
     items = [(_key(k), v) for k, v in value.items()] if isinstance(value, dict) else [((), v) for v in value]
+    if all(not isinstance(v, (dict, list)) for _, v in items):
+        yield from _filled(items, width, indent, [*lead, ("", begin)], end + tail)
+        return
+    yield line(" " * indent, *lead, begin)
     for number, (before, item) in enumerate(items, 1):
         yield from _json(item, width, indent + 2, before, "," if number < len(items) else "")
     yield line(" " * indent, end + tail)
+
+
+def _filled(
+    items: Sequence[tuple[tuple[Part, ...], Any]], width: int, indent: int, lead: list[Part], end: str
+) -> Iterator[Line]:
+    """Scalars, as many on a line as fit."""
+    row, inner, empty = lead, indent + _width(lead), True
+    margin = indent
+    for number, (before, item) in enumerate(items, 1):
+        parts = [*before, *_inline(item), ("", "," if number < len(items) else end)]
+        if not empty and margin + _width(row) + 1 + _width(parts) > width:
+            yield line(" " * margin, *row, hang=inner + 2)
+            row, margin, empty = [], inner, True
+        row = [*row, *([] if empty else [("", " ")]), *parts]
+        empty = False
+    yield line(" " * margin, *row, hang=inner + 2)
+
+
+def _width(parts: Iterable[Part]) -> int:
+    return sum(len(text) for _, text in parts)
 
 
 def _key(name: str) -> tuple[Part, ...]:
@@ -231,5 +268,5 @@ def _one(char: str) -> str:
 def columns(rows: Iterable[tuple[str, str]], style: str = "name", indent: int = 2) -> list[Line]:
     """Names with a text beside each."""
     pairs = list(rows)
-    width = min(28, max((len(name) for name, _ in pairs), default=0))
+    width = min(34, max((len(name) for name, _ in pairs), default=0))
     return [line(" " * indent, (style, name.ljust(width)), "  ", text, hang=indent + width + 2) for name, text in pairs]

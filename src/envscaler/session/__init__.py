@@ -4,6 +4,7 @@ from envscaler.session.counting import Counted, stats
 from envscaler.session.environments import Described, call, describe, load
 from envscaler.session.files import spec_files
 from envscaler.session.pages import Paged, docs
+from envscaler.session.playing import play
 from envscaler.session.replaying import PortReport, replay, replay_folder
 from envscaler.session.specs import (
     CheckReport,
@@ -19,6 +20,6 @@ from envscaler.session.specs import (
 
 __all__ = [
     "CheckReport", "Compiled", "Counted", "Described", "Formatted", "Paged", "PortReport", "call", "check", "compile",
-    "describe", "docs", "fmt", "grammar_card", "json_schema", "load", "new", "replay", "replay_folder",
+    "describe", "docs", "fmt", "grammar_card", "json_schema", "load", "new", "play", "replay", "replay_folder",
     "spec_files", "stats",
 ]  # fmt: skip
