@@ -13,7 +13,7 @@ from envscaler.runtime import Failure
 from envscaler.runtime import builtins as rt
 from envscaler.runtime import shapes as s
 from envscaler.runtime.keys import Maker
-from envscaler.runtime.reading import reader
+from envscaler.runtime.reading import BAD, reader
 from envscaler.runtime.writing import writer
 
 
@@ -255,3 +255,9 @@ def test_keys_that_do_not_match_count_nothing() -> None:
     assert Maker("{n}", as_int=True).key(3) == 3
     with pytest.raises(ValueError, match="template"):
         Maker("{m}")
+
+
+@pytest.mark.parametrize(("value", "held"), [(9876543210123456, True), (2**62, True), (2**53 + 1, False), (10**5000, False)])
+def test_a_float_takes_the_whole_numbers_that_it_holds_exactly(value: int, held: bool) -> None:
+    found = reader(s.FLOAT, "state")(value, "", [])
+    assert (found == value and isinstance(found, float)) if held else found is BAD

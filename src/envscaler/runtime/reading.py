@@ -136,6 +136,8 @@ def _number(value: Any, lenient: bool, arguments: bool) -> Any:
 
 
 def _float(value: Any, lenient: bool, arguments: bool) -> Any:
+    if value.__class__ is int and value.bit_length() < 64 and int(float(value)) == value:
+        return float(value)  # a float holds some whole numbers beyond 2^53 exactly
     value = _number(value, lenient, arguments)
     return float(value) if value.__class__ is int else value
 
