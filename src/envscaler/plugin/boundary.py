@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
+import inspect
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -44,6 +46,15 @@ class Boundary:
             if callable(close):
                 self.run(doing, close)
 
+    async def wait(self, doing: str, awaitable: Awaitable[T]) -> T:
+        """What ``awaitable`` gives, waited for behind the boundary. Being cancelled is no failure."""
+        try:
+            return await awaitable
+        except (KeyboardInterrupt, EnvscalerError, asyncio.CancelledError, GeneratorExit):
+            raise
+        except BaseException as error:
+            raise self.failure(doing, said(error)) from error
+
     def expect(self, doing: str, value: Any, *wanted: type[Any]) -> Any:
         """``value`` if it is of one of the classes; else it is the plugin's failure."""
         if isinstance(value, wanted):
@@ -60,8 +71,8 @@ def said(error: BaseException) -> str:
     """What was raised and where, in one line: ``KeyError: 'x' (thing.py:12)``."""
     text = " ".join(str(error).split())
     kind = type(error).__name__
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if len(frames) > 1 else ""
+    frames = [f for f in traceback.extract_tb(error.__traceback__)[1:] if "importlib" not in f.filename]
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     return (f"{kind}: {text}" if text else kind) + place
 
 
@@ -88,6 +99,8 @@ class _Guarded:
         @functools.wraps(value)
         def run(*args: Any, **kwargs: Any) -> Any:
             result = boundary.run(doing, value, *args, **kwargs)
+            if inspect.isawaitable(result):
+                return boundary.wait(doing, result)
             return result if check is None else check(boundary, doing, result)
 
         return run

@@ -111,10 +111,10 @@ class TemplatesEntry(_Folder):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of entry: its name and plural for people, the hook that gives such entries, their class."""
+    """A kind of entry: its name, what messages call one, the hook that gives such entries, their class."""
 
     name: str
-    plural: str
+    label: str
     hook: str
     entry: type[Entry]
 
@@ -122,12 +122,12 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("backend", "backends", "envscaler_backends", BackendEntry),
-        Kind("source", "task sources", "envscaler_sources", SourceEntry),
-        Kind("assessor", "assessors", "envscaler_assessors", AssessorEntry),
-        Kind("checker", "checkers", "envscaler_checkers", CheckerEntry),
-        Kind("specs", "packs of specs", "envscaler_specs", SpecsEntry),
-        Kind("templates", "folders of templates", "envscaler_templates", TemplatesEntry),
+        Kind("backend", "backend", "envscaler_backends", BackendEntry),
+        Kind("source", "task source", "envscaler_sources", SourceEntry),
+        Kind("assessor", "assessor", "envscaler_assessors", AssessorEntry),
+        Kind("checker", "checker", "envscaler_checkers", CheckerEntry),
+        Kind("specs", "pack of specs", "envscaler_specs", SpecsEntry),
+        Kind("templates", "folder of templates", "envscaler_templates", TemplatesEntry),
     )
 }
 """All kinds by name; a later part of the program adds a line here and a hook of the same form."""

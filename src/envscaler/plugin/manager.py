@@ -169,7 +169,7 @@ class Plugins:
             raise PluginError(str(self._refused[kind, name]).partition(": ")[2])
         near = nearest(name, offers)
         hint = f"; did you mean {near}?" if near else ""
-        raise UsageError(f"no {KINDS[kind].name} is called {name!r}; there are: {one_of(offers) or 'none'}{hint}")
+        raise UsageError(f"no {KINDS[kind].label} is called {name!r}; there are: {one_of(offers) or 'none'}{hint}")
 
     def source(self, name: str) -> TaskSource:
         """A task source."""
@@ -223,12 +223,12 @@ class Plugins:
             return True
         first, second = offers[0].origin, offers[1].origin
         if first == second:
-            reason = f"{kind.name} {name} is offered twice by {first.package}; neither is used"
+            reason = f"{kind.label} {name} is offered twice by {first.package}; neither is used"
         elif first.shipped:
-            reason = f"{kind.name} {name} of {second.package} is not used: {first.package} itself has one of that name"
+            reason = f"{kind.label} {name} of {second.package} is not used: {first.package} itself has one of that name"
         else:
             reason = (
-                f"{kind.name} {name} is offered by {first.package} and by {second.package}; neither is used until "
+                f"{kind.label} {name} is offered by {first.package} and by {second.package}; neither is used until "
                 "one of them is disabled"
             )
         problem = Problem(second, reason, kind=kind.name, name=name)

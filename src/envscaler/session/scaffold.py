@@ -44,7 +44,7 @@ def new_plugin(name: str, kind: str, folder: StrPath | None = None) -> list[Path
         )
     values = {
         "name": name, "distribution": f"envscaler-{name}", "module": f"envscaler_{word}", "word": word, "kind": kind,
-        "class_name": "".join(part.capitalize() for part in name.split("-")), "version": __version__,
+        "class_name": _class_name(name, kind), "version": __version__,
         "title": name.replace("-", " ").capitalize(),
     }  # fmt: skip
     target = Path(values["distribution"] if folder is None else folder)
@@ -65,3 +65,9 @@ def new_plugin(name: str, kind: str, folder: StrPath | None = None) -> list[Path
     except OSError as error:
         raise UsageError(f"{target}: {reason(error)}") from None
     return list(texts)
+
+
+def _class_name(name: str, kind: str) -> str:
+    """`tea-time` and `source` give `TeaTimeSource`."""
+    words = "".join(part.capitalize() for part in name.split("-"))
+    return words.removesuffix(kind.capitalize()) + kind.capitalize()
