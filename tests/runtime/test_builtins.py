@@ -257,7 +257,9 @@ def test_keys_that_do_not_match_count_nothing() -> None:
         Maker("{m}")
 
 
-@pytest.mark.parametrize(("value", "held"), [(9876543210123456, True), (2**62, True), (2**53 + 1, False), (10**5000, False)])
+@pytest.mark.parametrize(
+    ("value", "held"), [(9876543210123456, True), (2**62, True), (2**53 + 1, False), (10**400, False)]
+)
 def test_a_float_takes_the_whole_numbers_that_it_holds_exactly(value: int, held: bool) -> None:
     found = reader(s.FLOAT, "state")(value, "", [])
     assert (found == value and isinstance(found, float)) if held else found is BAD
