@@ -84,6 +84,10 @@ def _restore(variable: str, before: str | None) -> None:
 
 
 def plugins(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME...", help="Only what has this name, or is from this plugin or distribution."),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Hold what the plugins offer against the conformance suite of its kind.")
     ] = False,
@@ -97,14 +101,14 @@ def plugins(
     from envscaler.session.plugins import open_plugins
 
     loaded = open_plugins(tell=lambda problem: note(f"envscaler: {problem}"))
-    return _check(loaded, as_json) if check else _list(loaded, as_json)
+    return _check(loaded, names or [], as_json) if check else _list(loaded, names or [], as_json)
 
 
-def _list(loaded: Plugins, as_json: bool) -> int:
+def _list(loaded: Plugins, names: list[str], as_json: bool) -> int:
     from envscaler.cli.table import table
     from envscaler.session.plugins import list_plugins
 
-    rows = list_plugins(loaded)
+    rows = list_plugins(loaded, names)
     if as_json:
         echo_json([asdict(row) for row in rows])
     else:
@@ -121,11 +125,12 @@ def _note_unmet(loaded: Plugins) -> None:
         note(f"envscaler: warning: no installed plugin is called {name}, so that disabling it does nothing")
 
 
-def _check(loaded: Plugins, as_json: bool) -> int:
-    from envscaler.testing.run import check_plugins
+def _check(loaded: Plugins, names: list[str], as_json: bool) -> int:
+    from envscaler.session.plugins import offers_called
+    from envscaler.testing.run import check_offers
 
     results = []
-    for result in check_plugins(loaded):
+    for result in check_offers(offers_called(loaded, names)):
         results.append(result)
         if not as_json:
             tail = f": {result.reason}" if result.reason else ""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-if TYPE_CHECKING:
-    from envscaler.plugin.manager import Plugins
-    from envscaler.plugin.problems import Problem
+from envscaler.diagnostics import nearest
+from envscaler.errors import UsageError
 
-__all__ = ["DISABLED", "Listed", "disabled_plugins", "list_plugins", "open_plugins"]
+if TYPE_CHECKING:
+    from envscaler.plugin.manager import Offer, Plugins
+    from envscaler.plugin.problems import Origin, Problem
+
+__all__ = ["DISABLED", "Listed", "disabled_plugins", "list_plugins", "offers_called", "open_plugins"]
 
 DISABLED = "ENVSCALER_DISABLE_PLUGINS"
 """Names of plugins or distributions that are not to be loaded, with commas between."""
@@ -56,24 +59,47 @@ class Listed:
     reason: str = ""
 
 
-def list_plugins(plugins: Plugins) -> list[Listed]:
-    """Everything that the plugins offer, by kind and name, and after it what is not used."""
+def list_plugins(plugins: Plugins, names: Collection[str] = ()) -> list[Listed]:
+    """Everything that the plugins offer, by kind and name, and after it what is not used; or what of it has one of
+    ``names``, as entry, plugin or distribution. Raises UsageError for a name that nothing has."""
+    rows = [_row(o.origin, "ok", o.kind, o.entry.name, o.entry.summary) for o in offers_called(plugins, ())]
+    rows += [_row(p.origin, "failed", p.kind, p.name, reason=p.reason) for p in plugins.problems]
+    rows += [_row(origin, "disabled") for origin in plugins.disabled]
+    chosen = [row for row in rows if not names or {row.name, row.plugin, row.distribution} & set(names)]
+    _all_met(names, [{row.name, row.plugin, row.distribution} for row in rows])
+    return chosen
+
+
+def _row(
+    origin: Origin,
+    status: Literal["ok", "failed", "disabled"],
+    kind: str = "",
+    name: str = "",
+    summary: str = "",
+    *,
+    reason: str = "",
+) -> Listed:
+    return Listed(kind, name, summary, origin.plugin, origin.distribution, origin.version, status, reason)
+
+
+def offers_called(plugins: Plugins, names: Collection[str]) -> list[Offer]:
+    """The offers by kind and name: all, or those with one of ``names`` as entry, plugin or distribution. Raises UsageError
+    for a name that nothing has."""
     from envscaler.plugin.entries import KINDS
 
-    rows = []
-    for kind in KINDS:
-        for offer in sorted(plugins.offers(kind), key=lambda offer: offer.entry.name):
-            entry, origin = offer.entry, offer.origin
-            rows.append(
-                Listed(kind, entry.name, entry.summary, origin.plugin, origin.distribution, origin.version, "ok")
+    offers = [o for kind in KINDS for o in sorted(plugins.offers(kind), key=lambda offer: offer.entry.name)]
+    if not names:
+        return offers
+    called = [{o.entry.name, o.origin.plugin, o.origin.distribution} for o in offers]
+    _all_met(names, called)
+    return [offer for offer, has in zip(offers, called, strict=True) if has & set(names)]
+
+
+def _all_met(names: Collection[str], called: Iterable[set[str]]) -> None:
+    known = set().union(*called) - {""}
+    for name in names:
+        if name not in known:
+            near = nearest(name, known)
+            raise UsageError(
+                f"no plugin or part of one is called {name!r}" + (f"; did you mean {near}?" if near else "")
             )
-    for problem in plugins.problems:
-        origin = problem.origin
-        rows.append(
-            Listed(
-                problem.kind, problem.name, "", origin.plugin, origin.distribution, origin.version, "failed",
-                problem.reason,
-            )
-        )  # fmt: skip
-    rows += [Listed("", "", "", o.plugin, o.distribution, o.version, "disabled") for o in plugins.disabled]
-    return rows

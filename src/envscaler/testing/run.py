@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 from unittest import SkipTest
 
 from envscaler.plugin.boundary import said
-from envscaler.plugin.entries import KINDS
 from envscaler.testing.base import Conformance
 
 if TYPE_CHECKING:
-    from envscaler.plugin.manager import Offer, Plugins
+    from envscaler.plugin.manager import Offer
 
-__all__ = ["Result", "check_plugins"]
+__all__ = ["Result", "check_offers"]
 
 _SUITES = {
     "assessor": ("assessors", "AssessorConformance"),
@@ -48,11 +47,10 @@ def suite(kind: str) -> type[Conformance]:
     return found
 
 
-def check_plugins(plugins: Plugins) -> Iterator[Result]:
+def check_offers(offers: Iterable[Offer]) -> Iterator[Result]:
     """Every test of every entry, as it is done; KeyboardInterrupt alone ends it early."""
-    for kind in KINDS:
-        for offer in plugins.offers(kind):
-            yield from _checked(offer)
+    for offer in offers:
+        yield from _checked(offer)
 
 
 def _checked(offer: Offer) -> Iterator[Result]:
