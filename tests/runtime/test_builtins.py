@@ -54,6 +54,15 @@ def test_bounded_operations_do_what_python_does() -> None:
         rt.power(-8, 0.5)
 
 
+@pytest.mark.parametrize(
+    ("x", "digits", "rounded"),
+    [(2.675, 2, 2.67), (1250, -2, 1200), (2**53 - 1, -(10**9), 0), (2.5, -(10**9), 0.0), (2.5, 10**9, 2.5)],
+)
+def test_rounding_to_any_number_of_digits_takes_no_time(x: float, digits: int, rounded: float) -> None:
+    assert rt.round_to(x, digits) == rounded
+    assert type(rt.round_to(x, digits)) is type(x)
+
+
 def test_money_is_exact() -> None:
     assert sum([rt.money(0.10)] * 30) == rt.money(3.00)
     assert rt.money(2.675) == 268

@@ -53,7 +53,7 @@ __all__ = [
     "first_or", "hour", "hours", "instant", "instant_at", "integer", "is_type", "items", "join", "json_text", "ljust", "loop",
     "minute", "minutes", "money", "money_json", "money_mul", "money_over", "money_ratio", "money_text", "month",
     "month_start", "mul", "out", "path", "power", "rand_int", "range_", "repeat", "replace", "require", "reversed_",
-    "rjust", "same", "second", "show", "split", "text", "time_diff", "time_part", "time_shift", "time_text",
+    "rjust", "round_to", "same", "second", "show", "split", "text", "time_diff", "time_part", "time_shift", "time_text",
     "to_float", "to_int", "to_str", "walk", "weekday", "year", "zfill",
 ]  # fmt: skip
 
@@ -178,6 +178,11 @@ def power(a: Any, b: Any) -> Any:
     if result.__class__ is complex:
         raise Failure("arithmetic", "The result is not a real number.")
     return integer(result)
+
+
+def round_to(x: Any, digits: int) -> Any:
+    """``round(x, digits)`` as Python does; beyond 400 digits left of the point no number has any."""
+    return round(x, max(digits, -400))
 
 
 def repeat(value: Any, n: Any) -> Any:

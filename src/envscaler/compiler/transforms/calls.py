@@ -10,6 +10,7 @@ from envscaler.compiler.transforms import arithmetic, conversions, failures, loo
 from envscaler.compiler.transforms.base import Case, Lowering, is_record
 from envscaler.spec.language import BUILTINS, METHODS
 from envscaler.spec.logic.relations import container
+from envscaler.spec.logic.storing import number_literal
 from envscaler.spec.types import DATE, FLOAT, MONEY, NUMBER, STR, IterOf, ListOf, strip_null
 
 CASES = (
@@ -27,6 +28,7 @@ CASES = (
     Case("return float(fee)", "return fee / 100", params="{fee: money}"),
     Case("return instant_at(today, now.time, 'Europe/Paris')",
          "return _rt.instant_at(_state._today, _rt.time_part(_state._now), 'Europe/Paris')"),
+    Case("return [round(n / 3, 2), round(n / 3, n)]", "return [round(n / 3, 2), _rt.round_to(n / 3, n)]", params="{n: int}"),
     Case("return words.zfill(8)", 'return _rt.zfill(words, 8)', params="{words: str}"),
 )  # fmt: skip
 
@@ -141,6 +143,13 @@ def _count(low: Lowering, original: cst.Call, updated: cst.Call) -> cst.BaseExpr
     return nodes.call("_rt.count" if isinstance(low.type(original.args[0].value), IterOf) else "len", value)
 
 
+def _round(low: Lowering, original: cst.Call, updated: cst.Call) -> cst.BaseExpression:
+    """Python's own takes its time with whole numbers and a great many digits, so that digits must be few."""
+    digits = number_literal(original.args[1].value) if len(updated.args) > 1 else "0"
+    few = digits is not None and len(digits) <= 3
+    return updated if few else nodes.call("_rt.round_to", *_values(updated))
+
+
 def _list_copies(low: Lowering, original: cst.Call, updated: cst.Call) -> cst.BaseExpression:
     """`sorted` and `list`: the elements are copies, which matters where the body writes the records."""
     shared = low.source(original) is not None and container(low.type(original))
@@ -251,6 +260,7 @@ _SPECIAL: dict[str, Call] = {
     "sorted": _list_copies,
     "list": _list_copies,
     "reversed": _reversed,
+    "round": _round,
     "float": _float,
     "int": _int,
     "str": _str,
