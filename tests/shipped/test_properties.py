@@ -91,9 +91,10 @@ class Arguments:
             if k and (k == name or name.endswith(f"_{k}") or k.endswith(f"_{name}"))
             for v in found
         ]
-        texts = [v for v in alike if isinstance(v, str)] or [v for v in self.known[""] if isinstance(v, str)]
+        texts = [v for v in alike if isinstance(v, str)] or [v for v in self.known[""] if isinstance(v, str)] or ["x"]
         made = {"date": ["2031-05-20", "2000-02-29"], "email": ["new@example.com"]}.get(schema.get("format", name), [])
-        return st.sampled_from(texts + made)
+        text = st.sampled_from(texts + made)
+        return text if "type" in schema else st.one_of(text, st.integers(-60, 60))
 
 
 def calls(name: str) -> st.SearchStrategy[list[Call]]:
