@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_to"]
 
-_HEADS = ("Stage", "Input", "Output", "Total", "Cost ($)", "Paper: input", "Output ", "Total ", "Cost ($) ")
+_HEADS = ("Input", "Output", "Total", "Cost ($)")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -42,35 +43,52 @@ def cost(
 
 
 def _tables(costs: Costs) -> str:
-    from envscaler.cli.table import table
     from envscaler.llm.costs import PAPER
     from envscaler.llm.labels import STAGES
 
-    rows: list[tuple[str, ...]] = []
+    rows: list[Sequence[str]] = [("", "", "This run", "", "", "", "The paper", "", ""), ("Stage", *_HEADS, *_HEADS)]
     for section in costs.sections:
         count = f"{section.units} in this run" if section.total.attempts else "none in this run"
-        rows.append((f"{section.title} ({count})", *[""] * 8))
+        rows.append((f"{section.title} ({count})",))
         for stage, line in section.stages.items():
-            name = f"  {STAGES[stage]}" + (f" ({', '.join(line.models)})" if line.models else "")
-            rows.append((name, *_cells(line.each(section.units), bool(line.attempts)), *_cells(PAPER[stage])))
-        figures = section.total.each(section.units)
-        rows.append(("  Total", *_cells(figures, bool(section.total.attempts)), *_cells(PAPER[section.name])))
+            cells = _cells(line.each(section.units), bool(line.attempts))
+            rows.append((f"  {STAGES[stage]}{_models(line)}", *cells, *_cells(PAPER[stage])))
+        cells = _cells(section.total.each(section.units), bool(section.total.attempts))
+        rows.append(("  Total", *cells, *_cells(PAPER[section.name])))
     if costs.others:
-        rows.append(("Other stages (sums)", *[""] * 8))
+        rows.append(("Other stages (sums)",))
         for name, line in costs.others.items():
-            rows.append((f"  {name or '(no stage)'}", *_cells(line.each(1), bool(line.attempts)), *[""] * 4))
-    roles = [
-        (role, f"{line.calls:,}", f"{line.attempts:,}", f"{line.failed:,}", f"{line.from_cache:,}", f"{line.seconds:,.1f}",
-         f"{line.tokens_in:,}", f"{line.cached:,}", f"{line.tokens_out:,}", _dollars(line))
-        for role, line in [*costs.roles.items(), ("All", costs.total)]
-    ]  # fmt: skip
-    heads = (
-        "Role", "Calls", "Attempts", "Failed", "From cache", "Seconds", "Tokens in", "of them cached", "Tokens out",
-        "Cost ($)",
-    )  # fmt: skip
-    parts = [table(_HEADS, rows, _HEADS[1:]), table(heads, roles, heads[1:])]
-    parts += _remarks(costs.total)
-    return "\n\n".join(parts)
+            rows.append((f"  {name or '(no stage)'}{_models(line)}", *_cells(line.each(1), bool(line.attempts))))
+    roles: list[Sequence[str]] = [
+        ("Role", "Calls", "Attempts", "Failed", "From cache", "Seconds", "Input", "of it cached", "Output", "Cost ($)")
+    ]
+    for role, line in [*costs.roles.items(), ("All", costs.total)]:
+        numbers = (
+            line.calls,
+            line.attempts,
+            line.failed,
+            line.from_cache,
+            round(line.seconds),
+            line.tokens_in,
+            line.cached,
+        )
+        roles.append((role, *(f"{n:,}" for n in (*numbers, line.tokens_out)), _dollars(line)))
+    return "\n\n".join([_laid(rows), _laid(roles), *_remarks(costs.total)])
+
+
+def _models(line: Line) -> str:
+    return f" ({', '.join(line.models)})" if line.models else ""
+
+
+def _laid(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as lines: the first column to the left, numbers to the right; a row of one cell is a heading."""
+    count = max(map(len, rows))
+    widths = [max(len(row[n]) for row in rows if len(row) > max(n, 1)) for n in range(count)]
+    lines = []
+    for first, *rest in rows:
+        cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=False))]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
 
 
 def _cells(figures: Figures, any_: bool = True) -> tuple[str, str, str, str]:

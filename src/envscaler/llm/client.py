@@ -6,7 +6,7 @@ import random
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from envscaler.errors import EnvscalerError, LlmError, UsageError
@@ -43,7 +43,7 @@ class Spent:
     ``cost`` is in billionths of a US dollar, None if a part of it is not known. ``cached``: no attempt was made.
     """
 
-    usage: Usage = Usage(0, 0)
+    usage: Usage = field(default_factory=lambda: Usage(0, 0))
     attempts: int = 0
     seconds: float = 0.0
     cost: int | None = 0

@@ -132,4 +132,4 @@ def _row(a: Attempt) -> tuple[Any, ...]:
 
 def _attempt(row: tuple[Any, ...]) -> Attempt:
     usage = Usage(*row[9:13])
-    return Attempt(*row[:9], usage, row[13])
+    return Attempt(*row[:9], usage=usage, cost=row[13])

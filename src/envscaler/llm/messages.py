@@ -248,7 +248,7 @@ def as_messages(
 ) -> tuple[Message, ...]:
     """Messages from what is convenient to write: a text is what the user says."""
     if isinstance(messages, str):
-        return (Message("user", messages),)
+        messages = Message("user", messages)
     if isinstance(messages, (Message, Mapping)):
         messages = [messages]
     return tuple(_encodable(m if isinstance(m, Message) else Message.from_json(m)) for m in messages)

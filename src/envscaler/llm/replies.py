@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -49,12 +50,26 @@ def cleaned(reply: Reply) -> Reply:
     content, thought = split_reasoning(message.content)
     reasoning = "\n\n".join(part for part in (message.reasoning, thought) if part)
     calls = tuple(ToolCall(_text(c.id), _text(c.name), _arguments(c.arguments)) for c in message.tool_calls)
-    message = replace(message, content=_text(content), reasoning=_text(reasoning), tool_calls=calls)
+    message = replace(
+        message,
+        content=_text(content),
+        reasoning=_text(reasoning),
+        tool_calls=calls,
+        opaque=_everywhere(message.opaque),
+    )
     return replace(reply, message=message, model=_text(reply.model))
 
 
 def _text(text: str) -> str:
     return without_known(_SURROGATE.sub("\ufffd", text))
+
+
+def _everywhere(value: Any) -> Any:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, Mapping):
+        return {_text(str(key)): _everywhere(part) for key, part in value.items()}
+    return [_everywhere(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
 def _arguments(text: str) -> str:

@@ -14,7 +14,7 @@ _known: set[str] = set()
 # What looks like a key although this process never read it: a server's echo of half of one, a header, a URL's user.
 _SHAPES = (
     (re.compile(r"\b(?:sk-|gsk_|xai-|hf_)[A-Za-z0-9_*.-]{6,}"), _HIDDEN),
-    (re.compile(r"(?i)\b(bearer|x-api-key:?|authorization:?)\s+[A-Za-z0-9._~+/*=-]{6,}"), rf"\1 {_HIDDEN}"),
+    (re.compile(r"(?i)\b(bearer|x-api-key:)\s+[A-Za-z0-9._~+/*=-]{6,}"), rf"\1 {_HIDDEN}"),
     (re.compile(r"(?<=://)[^/\s@]+@"), ""),
 )
 

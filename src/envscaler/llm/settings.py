@@ -57,6 +57,7 @@ FOR_BACKEND = ("base_url", "key_env", "timeout", "concurrency")
 
 _MODES = ("tools", "json_schema", "json", "text")
 _ROLE = re.compile(r"\s*([a-z][a-z0-9_]*)\s*=\s*(.*)", re.DOTALL)
+_SECRET = re.compile(r".*(key|secret|password)|((api|auth|access|bearer)[_-]?)?token", re.IGNORECASE)
 _VARIABLE = "ENVSCALER_LLM"
 
 
@@ -213,8 +214,7 @@ _KINDS = {str: "text", int: "a whole number", float: "a number"}
 
 
 def _is_secret(name: str) -> bool:
-    plain = name.lower().replace("-", "_")
-    return name not in OPTIONS and plain.endswith(("key", "token", "secret", "password"))
+    return name not in OPTIONS and _SECRET.fullmatch(name) is not None
 
 
 def _unknown(name: str, source: str) -> str:

@@ -105,10 +105,12 @@ def _object_in(reply: Reply) -> str:
         raise _invalid([f"the reply holds {len(blocks)} blocks of code: send one JSON object"], reply)
     if blocks:
         return str(blocks[0])
-    start, end = content.find("{"), content.rfind("}")
-    if start < 0 or end < start:
+    start, end = content.find("{"), content.rfind("}") + 1
+    if start < 0 or end <= start or "{" in content[end:]:
         raise _invalid(["the reply holds no JSON object"], reply)
-    return content[start : end + 1]
+    if content[:start].rstrip().endswith(("[", ",")) or content[end:].lstrip().startswith(("]", ",")):
+        raise _invalid(["the reply is JSON, but not an object"], reply)  # an object in a list is not the reply
+    return content[start:end]
 
 
 def _strict(text: str, reply: Reply) -> None:

@@ -35,6 +35,9 @@ _CONTEXT = re.compile(
     r"|exceeds? the (?:available )?context|requested tokens .* exceed",
     re.IGNORECASE,
 )
+_REFUSED = re.compile(
+    r"validation errors?\b.*\bbody\b"
+)  # llama.cpp's server calls a request that it does not take a 500
 _SHOWN = 300  # characters of a server's own words in a message
 _NO_CAPACITY = {503, 529}
 
@@ -129,6 +132,8 @@ def _by_status(error: Any, subject: str, variable: str) -> CallError:
         return RateLimitError(line, retry_after=after)
     if status in _NO_CAPACITY:
         return OverloadedError(line, retry_after=after)
+    if status == 500 and _REFUSED.search(said):
+        return RequestError(line)
     if status >= 500 or status in {408, 409}:
         return ServerError(line, retry_after=after)
     return RequestError(line)
