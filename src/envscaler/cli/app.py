@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from envscaler.cli import docs, environment, exits, play, plugins, specs, stats
+from envscaler.cli import cost, docs, environment, exits, llm, play, plugins, specs, stats
 
 __all__ = ["app"]
 
@@ -50,3 +50,5 @@ play.add_to(app)
 docs.add_to(app)
 stats.add_to(app)
 plugins.add_to(app)
+llm.add_to(app)
+cost.add_to(app)
