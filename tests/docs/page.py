@@ -2,7 +2,8 @@
 
 - ```yaml NAME: written to NAME; a whole spec (it begins with `envscaler:`) must check without errors, unless the block's
   language is followed by `bad`.
-- ```console: each `$ command` is run; the output shown below it must be the output, `…` standing for any text.
+- ```text NAME and ```json NAME: written to NAME.
+- ```console: each `$ command` is run, `< FILE` at its end as its standard input; the output shown below it must be the output, `…` standing for any text.
   Where none is shown, the command must succeed. Commands that install or test envscaler itself are not run.
 - ```python: executed; the blocks of a page share their names. ```pycon: as a doctest.
 """
@@ -17,6 +18,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -85,7 +87,7 @@ class Page:
 
     def _outcome(self, block: Block) -> BaseException | None:
         handler = {"yaml": self._yaml, "console": self._console, "python": self._python, "pycon": self._pycon}
-        handler["json"] = self._file
+        handler["json"] = handler["text"] = self._file
         try:
             with contextlib.chdir(self.folder):
                 handler.get(block.language, lambda _: None)(block)
@@ -149,8 +151,12 @@ def commands(text: str) -> list[tuple[str, str]]:
 def _shell(command: str) -> tuple[int, str]:
     """Exit code and output; `envscaler` runs within this process, which saves its start."""
     words = shlex.split(command)
+    typed = ""
+    if "<" in words:
+        typed = Path(words.pop()).read_text(encoding="utf-8")
+        words.remove("<")
     if words[0] == "envscaler":
-        return _envscaler(words[1:])
+        return _envscaler(words[1:], typed)
     if words[0] == "python":
         words[0] = sys.executable
     done = subprocess.run(
@@ -159,17 +165,26 @@ def _shell(command: str) -> tuple[int, str]:
     return done.returncode, (done.stdout + done.stderr).strip()
 
 
-def _envscaler(words: list[str]) -> tuple[int, str]:
+def _envscaler(words: list[str], typed: str) -> tuple[int, str]:
     from envscaler.cli.app import app
 
     out = io.StringIO()
     code: object = 0
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), _stdin(typed):
         try:
             app(words, prog_name="envscaler")
         except SystemExit as end:
             code = end.code
     return int(str(code or 0)), out.getvalue().strip()
+
+
+@contextlib.contextmanager
+def _stdin(text: str) -> Iterator[None]:
+    before, sys.stdin = sys.stdin, io.StringIO(text)
+    try:
+        yield
+    finally:
+        sys.stdin = before
 
 
 def _matches(expected: str, printed: str) -> bool:

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.buffer import CompletionState
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, get_common_complete_suffix
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.shortcuts import CompleteStyle
@@ -67,6 +69,28 @@ class _Completions(Completer):
                 )
 
 
+_KEYS: Final = KeyBindings()
+
+
+@_KEYS.add("tab")
+def _complete(event: KeyPressEvent) -> None:
+    """Complete at once. The library's own binding does it later and drops the key when a menu is just being made, which
+    is what happens to those who type fast."""
+    buffer = event.current_buffer
+    if buffer.complete_state is not None:
+        buffer.complete_next()
+        return
+    found = list(buffer.completer.get_completions(buffer.document, CompleteEvent(completion_requested=True)))
+    common = get_common_complete_suffix(buffer.document, found)
+    if len(found) == 1:
+        buffer.apply_completion(found[0])
+    elif common:
+        buffer.insert_text(common)
+    elif found:
+        buffer.complete_state = CompletionState(buffer.document, found)
+        buffer.go_to_completion(0)
+
+
 class _Colours(Lexer):
     """Tool, parameter names and commands of the line that is being typed."""
 
@@ -110,6 +134,7 @@ class Terminal:
             complete_style=CompleteStyle.COLUMN,
             bottom_toolbar=lambda: FormattedText([("class:bottom-toolbar", f" {_one_line(player.status)}")]),
             lexer=_Colours(),
+            key_bindings=_KEYS,
             style=_PROMPT,
             color_depth=ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None,
             reserve_space_for_menu=8,
@@ -149,7 +174,7 @@ class Terminal:
             buffer.cursor_position = min(at, len(buffer.text))
 
     def _answer(self, text: str) -> Answer:
-        self._player.view = View(self._console.width - 1, _ROWS)
+        self._player.view = View(self._width - 1, _ROWS)
         try:
             answer = self._player.handle(text)
         except KeyboardInterrupt:
@@ -165,6 +190,10 @@ class Terminal:
 
     # -- printing
 
+    @property
+    def _width(self) -> int:
+        return max(20, self._session.output.get_size().columns)
+
     def _print(self, lines: Iterable[Line]) -> None:
         for row in lines:
             for text in self._wrapped(row):
@@ -174,7 +203,7 @@ class Terminal:
         from rich.text import Text
 
         text = Text.assemble(*((part, _STYLES.get(style, "")) for style, part in row.parts))
-        width, hang = self._console.width, row.hang
+        width, hang = self._width, row.hang
         if text.cell_len <= width or hang >= width // 2:
             yield text
             return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from envscaler.play.cursor import json_spot, tokens
@@ -53,7 +52,7 @@ class Completer:
         self._paths = paths
 
     def candidates(self, text: str) -> list[Candidate]:
-        """What can stand at the end of ``text``; those that begin with what is typed come first."""
+        """What can stand at the end of ``text``: what begins with the word there, or else what holds it."""
         words = tokens(text)
         start, _ = words[-1]
         if len(words) == 1:
@@ -142,7 +141,7 @@ class Completer:
             yield from self._values(self._of(spot.shape, field), spot.start, typed, _json_text)
 
     def _values(self, found: Values, start: int, typed: str, write: Callable[[Any], str]) -> Iterator[Candidate]:
-        """Those that begin with what is typed, then those with it in them or in their description."""
+        """Those that begin with what is typed; if none does, those with it in them or in their description."""
         wanted = typed.casefold()
         begin: list[Candidate] = []
         hold: list[Candidate] = []
@@ -151,11 +150,11 @@ class Completer:
             folded = shown.casefold()
             if folded.startswith(wanted):
                 begin.append(Candidate(write(value), start, shown, meta))
-            elif number < _SEARCHED and (wanted in folded or wanted in meta.casefold()):
+            elif not begin and number < _SEARCHED and (wanted in folded or wanted in meta.casefold()):
                 hold.append(Candidate(write(value), start, shown, meta))
             if len(begin) == _MOST:
                 break
-        yield from islice((*begin, *hold), _MOST)
+        yield from (begin or hold[:_MOST])
 
     def _of(self, shape: s.Shape, field: s.Field) -> Values:
         """The values that a type suggests."""
@@ -197,11 +196,11 @@ def _json_text(value: Any) -> str:
 
 
 def _matching(rows: Iterable[tuple[str, str]], typed: str) -> list[tuple[str, str]]:
-    """Those that begin with what is typed, then those with it in them."""
+    """Those that begin with what is typed; if none does, those with it in them."""
     wanted = typed.casefold()
     rows = list(rows)
     begin = [row for row in rows if row[0].casefold().startswith(wanted)]
-    return begin + [row for row in rows if wanted in row[0].casefold() and row not in begin]
+    return begin or [row for row in rows if wanted in row[0].casefold()]
 
 
 # -- a record in a few words

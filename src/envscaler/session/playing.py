@@ -49,6 +49,8 @@ class _Files:
 
     def save(self, path: str, row: Mapping[str, Any], overwrite: bool) -> str:
         target = _expanded(path)
+        if target.is_dir():
+            raise UsageError(f"{target} is a folder; name a file in it")
         if target.suffix == "":
             target = target.with_name(f"{target.name}.jsonl")
         text = json.dumps(row, ensure_ascii=False)
