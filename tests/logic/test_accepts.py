@@ -9,6 +9,8 @@ from tests.logic.shop import checked, codes
 FINE = {
     "or fail narrows": 'p = people.get(item.owner) or fail("no such person")\np.name = "x"',
     "require narrows": 'p = people.get(item.owner)\nrequire(p is not None, "none")\np.name = "x"',
+    "branches that leave it there narrow": 'p = people.get(item.owner)\nif p is None:\n    p = first(people.values())\nelse:\n    p.name = "y"\np.name = "x"',
+    "a null made good narrows": 'p = people.get(item.owner)\nif p is None:\n    p = first(people.values())\np.name = "x"',
     "early return narrows": 'p = people.get(item.owner)\nif p is None:\n    return "none"\np.name = "x"\nreturn p.name',
     "and narrows": 'require(item.note is not None and len(item.note) > 3, "short")\nitem.title = "x"',
     "or narrows": 'require(item.note is None or len(item.note) > 3, "short")\nitem.title = "x"',

@@ -360,3 +360,84 @@ def test_a_hidden_built_in_cannot_be_called() -> None:
 def test_a_parameter_may_not_hide_what_every_block_may_need(name: str) -> None:
     text = OPENING.replace("params: {at: time, room: str}", f"params: {{at: time, room: str, {name}: int}}")
     assert "reserved-name" in {d.code for d in check_text("opening.yaml", text).diagnostics}
+
+
+ROOMS = """\
+envscaler: 1
+name: rooms
+title: Rooms
+description: Who sleeps where.
+clock: 2030-03-04T09:00:00Z
+states:
+  rooms: {record: Room, key: {name: room_id, make: "R-{n}"}, fields: {floor: int, shut: {type: bool, default: false}}}
+  guests:
+    record: Guest
+    key: {name: guest_id, make: "G-{n}"}
+    fields: {room_id: {ref: rooms, null: true}, loud: {type: bool, default: false}}
+rules:
+  nobody_in_a_shut_room:
+    text: Nobody sleeps in a shut room.
+    each: rooms
+    holds: |
+      not it.shut or not any(g.room_id == it.room_id and g.guest_id != "G-0" for g in guests.values())
+  low_floors:
+    text: The house has three floors.
+    holds: |
+      max([r.floor for r in rooms.values()]) <= 3
+tools:
+  move:
+    kind: write
+    description: Move guests into a room.
+    params:
+      guest_ids: {type: {list: {ref: guests}}, missing: "Who is {guest_ids}?"}
+      room_id: {ref: rooms, as: room}
+    do: |
+      for key in guest_ids:
+          guests[key].room_id = room_id
+      return f"{len(guest_ids)} on floor {room.floor}"
+  roll:
+    kind: read
+    description: A number.
+    do: |
+      return rand_float(2, 3.5)
+  shut:
+    kind: write
+    description: Shut a room.
+    params: {room_id: {ref: rooms, as: room}}
+    do: |
+      room.shut = True
+      return "shut"
+initial_state:
+  rooms: {R-1: {floor: 1}, R-2: {floor: 2, shut: true}}
+  guests: {G-1: {room_id: R-1}, G-2: {room_id: null}}
+"""
+
+
+@pytest.fixture(scope="module")
+def rooms() -> Any:
+    checked = check_text("rooms.yaml", ROOMS)
+    # an equality within any() joins as one behind `if` does
+    assert [d.headline() for d in checked.diagnostics if d.code == "global-rule"] == [
+        "rooms.yaml:21:7: note[global-rule] this is checked as a whole after each call that changes rooms"
+    ]
+    return load_class(compile_spec(checked))
+
+
+def test_an_equality_within_any_joins_records(rooms: Any) -> None:
+    env = rooms.new()
+    assert env.call("move", {"guest_ids": ["G-1", "G-2"], "room_id": "R-1"}).ok
+    into = env.call("move", {"guest_ids": ["G-2"], "room_id": "R-2"})
+    assert into.error.rule == "nobody_in_a_shut_room"
+    assert env.call("shut", {"room_id": "R-1"}).error.rule == "nobody_in_a_shut_room"
+
+
+def test_a_list_of_references_says_which_is_missing(rooms: Any) -> None:
+    error = rooms.new().call("move", {"guest_ids": ["G-1", "G-7"], "room_id": "R-1"}).error
+    assert (error.code, error.message) == ("not_found", "Who is G-7?")
+
+
+def test_numbers_between_two_are_drawn_from_the_seed(rooms: Any) -> None:
+    drawn = rooms.new(seed=5).call("roll", {}).value
+    assert drawn == rooms.new(seed=5).call("roll", {}).value
+    assert 2 <= drawn <= 3.5
+    assert drawn != rooms.new(seed=6).call("roll", {}).value

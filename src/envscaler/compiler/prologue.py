@@ -181,7 +181,7 @@ def _exists(spec: Spec, param: Param, edits: frozenset[str], params: tuple[Param
     name, of, line = param.name, param.field.type, param.field.span.line
     kind = strip_null(of)
     if isinstance(kind, ListOf) and isinstance(strip_null(kind.item), Key):
-        yield from _each_exists(spec, param, kind)
+        yield from _each_exists(spec, param, kind, params)
     if not isinstance(kind, Key):
         return
     state = spec.states[kind.collection]
@@ -197,14 +197,16 @@ def _exists(spec: Spec, param: Param, edits: frozenset[str], params: tuple[Param
     yield Stmt(f"if {null}{param.as_name} is None:\n    {failure}", line)
 
 
-def _each_exists(spec: Spec, param: Param, kind: ListOf) -> Iterator[Stmt]:
+def _each_exists(spec: Spec, param: Param, kind: ListOf, params: tuple[Param, ...]) -> Iterator[Stmt]:
     key = strip_null(kind.item)
     assert isinstance(key, Key)
     record = spec.states[key.collection].record.name
     null = f"{param.name} or ()" if isinstance(param.field.type, Nullable) else param.name
     test = f"_state.{key.collection}.get(_key) is None"
     test = f"_key is not None and {test}" if isinstance(kind.item, Nullable) else test
-    failure = f'raise _Failure("not_found", f"No {record} {{_key}}.")'
+    text = param.missing.value if param.missing is not None else f"No {record} {{{param.name}}}."
+    shown = message(text, params, spec.constants, {param.name: "_key"})
+    failure = f'raise _Failure("not_found", {shown})'
     yield Stmt(f"for _key in {null}:\n    if {test}:\n        {failure}", param.field.span.line)
 
 

@@ -40,24 +40,38 @@ def bound(value: Any, of: Type) -> str:
     return f"{Decimal(value) / 100:f}" if of == MONEY and isinstance(value, int) else str(value)
 
 
-def message(text: str, params: Iterable[Param], constants: Mapping[str, Constant]) -> str:
-    """The expression of a message with `{param}` and `{CONSTANT}` placeholders: an f-string, or a plain literal."""
+def message(
+    text: str, params: Iterable[Param], constants: Mapping[str, Constant], names: Mapping[str, str] | None = None
+) -> str:
+    """The expression of a message with `{param}` and `{CONSTANT}` placeholders: an f-string, or a plain literal.
+
+    ``names``: parameters for which something else is shown, such as one element of a list.
+    """
     types = {p.name: p.field.type for p in params}
     if not any(found[1] in types for found in PLACEHOLDER.finditer(text)):
         return quoted(render(text, constants))
+    names = names or {}
     parts: list[str] = []
     end = 0
     for found in PLACEHOLDER.finditer(text):
         parts.append(inside_f(text[end : found.start()]))
-        parts.append(_filled(found[0], found[1], types, constants))
+        parts.append(_filled(found[0], found[1], types, constants, names))
         end = found.end()
     return 'f"' + "".join(parts) + inside_f(text[end:]) + '"'
 
 
-def _filled(written: str, name: str | None, types: Mapping[str, Type], constants: Mapping[str, Constant]) -> str:
+def _filled(
+    written: str,
+    name: str | None,
+    types: Mapping[str, Type],
+    constants: Mapping[str, Constant],
+    names: Mapping[str, str],
+) -> str:
     """What a placeholder becomes inside an f-string."""
     if name is None:
         return inside_f(written[0])
+    if name in names:
+        return "{" + names[name] + "}"
     if name in types:
         return "{" + _shown_param(name, types[name]) + "}"
     return inside_f(constant_text(constants[name]) if name in constants else written)

@@ -52,9 +52,9 @@ __all__ = [
     "date_part", "date_shift", "datetime_diff", "datetime_shift", "day", "days", "extend", "fail", "finite", "first",
     "first_or", "hour", "hours", "instant", "instant_at", "integer", "is_type", "items", "join", "json_text", "ljust", "loop",
     "minute", "minutes", "money", "money_json", "money_mul", "money_over", "money_ratio", "money_text", "month",
-    "month_start", "mul", "out", "path", "power", "rand_int", "range_", "repeat", "replace", "require", "reversed_",
-    "rjust", "round_to", "same", "second", "show", "split", "text", "time_diff", "time_part", "time_shift", "time_text",
-    "to_float", "to_int", "to_str", "walk", "weekday", "year", "zfill",
+    "month_start", "mul", "out", "path", "power", "rand_float", "rand_int", "range_", "repeat", "replace", "require",
+    "reversed_", "rjust", "round_to", "same", "second", "show", "split", "text", "time_diff", "time_part", "time_shift",
+    "time_text", "to_float", "to_int", "to_str", "walk", "weekday", "year", "zfill",
 ]  # fmt: skip
 
 MAX_TEXT: Final = 1_000_000
@@ -384,6 +384,11 @@ def to_str(x: Any) -> str:
 def rand_int(_state: State, low: int, high: int) -> int:
     """A whole number from low to high, both included."""
     return _state._meter.draws.rng().randint(low, high)
+
+
+def rand_float(_state: State, low: float, high: float) -> float:
+    """A number between low and high."""
+    return float(finite(_state._meter.draws.rng().uniform(low, high)))
 
 
 def choice(_state: State, values: Any) -> Any:

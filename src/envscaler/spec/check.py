@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import libcst as cst
@@ -56,11 +56,15 @@ class _SpecCheck:
         self.helpers: dict[str, CheckedBody] = {}
         self.setup: dict[str, CheckedBody] = {}
         self.locals: list[Block] = []
+        self.written: set[str] = set()
 
     def run(self) -> Checked:
         spec = self.spec
         self._all_helpers()
         tools = {n: body for n, tool in spec.tools.items() if (body := self._tool(tool)) is not None}
+        self.written = _written(
+            [*tools.values(), *(self.helpers[n.value] for n in spec.after_each if n.value in self.helpers)]
+        )
         rules = {n: body for n, rule in spec.rules.items() if (body := self._rule(rule)) is not None}
         self._after_each()
         report_unused(self.world, self.locals)
@@ -163,7 +167,7 @@ class _SpecCheck:
     def _cost(self, rule: RuleDef, block: Block, body: CheckedBody) -> None:
         """Say of a rule that it goes through whole collections after every call that touches them."""
         found = dependence(self.spec, rule, body, self.helpers)
-        collections = sorted(s for s in found.whole if not self.spec.states[s].single)
+        collections = sorted(s for s in found.whole if not self.spec.states[s].single and s in self.written)
         if not collections:
             return
         each = rule.each is not None and not self.spec.states[rule.each].single
@@ -269,3 +273,8 @@ def _in_order(calls: Mapping[str, Sequence[str]], cyclic: object) -> Iterator[st
 
     for name in calls:
         yield from visit(name, [])
+
+
+def _written(bodies: Iterable[CheckedBody]) -> set[str]:
+    """The states that blocks change."""
+    return {state for body in bodies for state in (body.effects.edits | body.effects.adds | body.effects.removes)}

@@ -78,7 +78,7 @@ class Effects:
     writes: frozenset[tuple[str, str]] = frozenset()
     adds: frozenset[str] = frozenset()
     removes: frozenset[str] = frozenset()
-    draws: bool = False  # uses rand_int, choice or a seeded hex key
+    draws: bool = False  # uses rand_int, rand_float, choice or a seeded hex key
     loops: bool = False
     calls: frozenset[str] = frozenset()  # helpers called directly
 

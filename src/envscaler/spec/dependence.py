@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -92,6 +92,8 @@ class _Walk:
                 self._attribute(node, rows)
             case cst.Name():
                 self._name(node, rows)
+            case cst.Call(args=[cst.Arg(value=cst.GeneratorExp(elt=test, for_in=loop))]) if self._is_any(node):
+                self._comprehension(loop, [test], rows, tuple(_conjuncts(test)))
             case cst.GeneratorExp() | cst.ListComp():
                 self._comprehension(node.for_in, [node.elt], rows)
             case cst.DictComp():
@@ -183,7 +185,18 @@ class _Walk:
                 return KEY if role.kind == "key" else role.name
         return None
 
-    def _comprehension(self, loop: cst.CompFor, results: list[cst.BaseExpression], rows: _Rows) -> None:
+    def _is_any(self, node: cst.Call) -> bool:
+        role = self.role(node)
+        return role is not None and role.kind == "call" and role.name == "any"
+
+    def _comprehension(
+        self,
+        loop: cst.CompFor,
+        results: list[cst.BaseExpression],
+        rows: _Rows,
+        tests: Sequence[cst.BaseExpression] = (),
+    ) -> None:
+        """``tests`` are looked for equalities as the conditions behind `if` are."""
         inner = dict(rows)
         state, row, key = self._records(loop)
         reads: set[str] = set()
@@ -196,11 +209,12 @@ class _Walk:
             inner.update(dict.fromkeys(_names(loop.target)))
             if row is not None:
                 inner[row] = reads
-        join = self._join(loop, state, row, key, reads)
+        inside = loop.inner_for_in is None
+        join = self._join([*(c.test for c in loop.ifs), *(tests if inside else ())], state, row, key, reads)
         for condition in loop.ifs:
             self.go(condition.test, inner)
         if loop.inner_for_in is not None:
-            self._comprehension(loop.inner_for_in, results, inner)
+            self._comprehension(loop.inner_for_in, results, inner, tests)
         else:
             for result in results:
                 self.go(result, inner)
@@ -233,12 +247,17 @@ class _Walk:
         return state.name, None, None
 
     def _join(
-        self, loop: cst.CompFor, state: str | None, row: str | None, key: str | None, reads: set[str]
+        self,
+        conditions: Sequence[cst.BaseExpression],
+        state: str | None,
+        row: str | None,
+        key: str | None,
+        reads: set[str],
     ) -> Join | None:
         if state is None or self.each is None or (row is None and key is None):
             return None
-        for condition in loop.ifs:
-            for test in _conjuncts(condition.test):
+        for condition in conditions:
+            for test in _conjuncts(condition):
                 pair = self._equality(test, row, key)
                 if pair is not None:
                     return Join(state, pair[0], pair[1], reads)

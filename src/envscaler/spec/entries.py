@@ -102,14 +102,11 @@ class Entries:
             if name in self._kinds:
                 found[name] = entry
                 continue
-            meant = self.report.unknown(
-                "unknown-key",
-                entry.key.span,
-                f"{self.where} has no key {short(name)}",
-                name,
-                self.form.names,
-                "allowed keys",
-            )
+            title = f"{self.where} has no key {short(name)}"
+            if " " in name and isinstance(entry.value, Scalar) and entry.value.is_null:
+                self.report.error("unknown-key", entry.key.span, title, help="a text with a comma in braces is quoted")
+                continue
+            meant = self.report.unknown("unknown-key", entry.key.span, title, name, self.form.names, "allowed keys")
             if meant is not None and meant not in self.node.entries and meant not in found:
                 found[meant] = Entry(replace(entry.key, text=meant), entry.value)
         self.node = replace(self.node, entries=found)

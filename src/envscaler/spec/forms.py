@@ -117,7 +117,11 @@ _FIELD_ONLY = (
 )
 _PARAM_ONLY = (
     FormKey("as", "name", "with `ref`: the name that the record is bound to", of="lower"),
-    FormKey("missing", "message", "with `ref`: the message when no record has the key"),
+    FormKey(
+        "missing",
+        "message",
+        "with `ref`, or a list of it: the message when no record has the key; `{param}` is the key",
+    ),
 )
 ATTRIBUTES: Final = tuple(k.key for k in (*_ATTRIBUTES, *_FIELD_ONLY, *_PARAM_ONLY))
 

@@ -102,6 +102,7 @@ _BUILTINS = (
     Builtin("instant_at", "instant_at(date, time, zone) -> datetime", "When the wall clock of a zone shows that: the first of two times, and a skipped one as if clocks had not changed.", "instant_at", ((DATE,), (TIME,), (ZONE, STR)), 0, DATETIME),
     Builtin("at_zone", "at_zone(datetime, zone) -> local datetime", "What the wall clock of a zone shows then: parts and text, no instant.", "at_zone", ((DATETIME,), (ZONE, STR)), 0, LOCAL),
     Builtin("rand_int", "rand_int(low, high) -> int", "A whole number from the episode's seed, both ends included.", "rand_int", ((INT,), (INT,)), 0, INT),
+    Builtin("rand_float", "rand_float(low, high) -> float", "A number from the episode's seed, as Python's random.uniform.", "rand_float", (_NUMERIC, _NUMERIC), 0, FLOAT),
     Builtin("choice", "choice(xs)", "An element from the episode's seed.", "choice"),
     Builtin("child", "child(tree, key, name)", "The child of that name, or None; key None means the roots.", "child"),
     Builtin("children", "children(tree, key)", "The children in order; key None means the roots.", "children"),

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, time
 from typing import Any, Final
 
 from envscaler.diagnostics import Span
 from envscaler.spec.model import Constant, Text
 from envscaler.spec.report import Report, suggest
-from envscaler.spec.types import MONEY, TIME, Enum, Scalar, Type
+from envscaler.spec.types import DATE, DATETIME, MONEY, TIME, Enum, Scalar, Type
 
-__all__ = ["PLACEHOLDER", "Prose", "check_prose", "constant_text", "render"]
+__all__ = ["PLACEHOLDER", "Prose", "check_prose", "constant_text", "formatted", "render"]
 
 PLACEHOLDER: Final = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """`{{` and `}}` are plain brackets; `{name}` is a placeholder; any other bracket stands for itself."""
@@ -50,6 +51,19 @@ def _text(value: Any, of: Type) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}: {_text(item, getattr(of, 'value', of))}" for key, item in value.items())
     return str(value)
+
+
+_PARSED: Final[dict[Type, Any]] = {
+    DATE: date.fromisoformat, TIME: time.fromisoformat, DATETIME: datetime.fromisoformat,
+}  # fmt: skip
+
+
+def formatted(constant: Constant, form: str) -> str:
+    """A constant in the format of an f-string."""
+    value = constant.value
+    if constant.type in _PARSED and "%" in form:
+        return str(_PARSED[constant.type](value).strftime(form))
+    return format(value / 100 if constant.type == MONEY else value, form)
 
 
 def render(text: str, constants: Mapping[str, Constant]) -> str:

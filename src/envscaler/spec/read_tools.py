@@ -178,7 +178,7 @@ def _param(
     bound = entries.scalar("as", "a name")
     missing = entries.prose("missing", names)
     for key in ("as", "missing"):
-        if entries.has(key) and not isinstance(strip_null(field.type), Key) and field.type is not NEVER:
+        if entries.has(key) and not _refers(field.type, lists=key == "missing"):
             context.report.error(
                 "misplaced-attribute",
                 entries.key_span(key),
@@ -191,6 +191,14 @@ def _param(
     if bound is not None and not _free(context, bound, "a record"):
         bound = None
     return Param(field, bound.text if bound else None, missing)
+
+
+def _refers(of: Type, *, lists: bool) -> bool:
+    """Whether a parameter's value is a key, or with ``lists`` a list of keys; so is one whose type has an error."""
+    of = strip_null(of)
+    if lists and isinstance(of, ListOf):
+        of = strip_null(of.item)
+    return isinstance(of, Key) or of is NEVER
 
 
 def _free(context: Context, key: y.Scalar, what: str) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from envscaler.spec.checked import Checked, CheckedBody
-from envscaler.spec.model import Param, Spec, ToolDef
-from envscaler.spec.prose import constant_text, render
+from envscaler.spec.model import Constant, Param, Spec, ToolDef
+from envscaler.spec.prose import constant_text, formatted, render
 from envscaler.spec.types import Key, ListOf, strip_null
 
 __all__ = ["Refusal", "body_refusals", "missing_refusals", "tool_refusals"]
@@ -135,13 +135,22 @@ class _Walk:
         if isinstance(part, cst.FormattedStringText):
             return part.value.replace("{{", "{").replace("}}", "}")
         assert isinstance(part, cst.FormattedStringExpression)
+        form = "".join(p.value for p in part.format_spec or () if isinstance(p, cst.FormattedStringText))
+        constant = self.constant(part.expression)
+        if form and constant is not None:
+            return formatted(constant, form)
         return self.inserted(part.expression)
 
+    def constant(self, node: cst.BaseExpression) -> Constant | None:
+        spec, note = self.checked.spec, self.body.notes.get(node)
+        if spec is None or note is None or note.role is None or note.role.kind != "constant":
+            return None
+        return spec.constants[note.role.name]
+
     def inserted(self, node: cst.BaseExpression) -> str:
-        spec = self.checked.spec
-        note = self.body.notes.get(node)
-        if spec is not None and note is not None and note.role is not None and note.role.kind == "constant":
-            return constant_text(spec.constants[note.role.name])
+        constant = self.constant(node)
+        if constant is not None:
+            return constant_text(constant)
         return f"{{{self.code(node)}}}"
 
     def code(self, node: cst.BaseExpression) -> str:

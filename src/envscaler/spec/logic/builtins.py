@@ -57,7 +57,7 @@ __all__ = ["builtin_call"]
 
 def builtin_call(b: Block, node: cst.Call, entry: Builtin) -> Value:
     role = Role("call", entry.name)
-    if entry.name in ("rand_int", "choice"):
+    if entry.name in ("rand_int", "rand_float", "choice"):
         b.draws()
         if b.mode == "rule":
             b.say("impure-rule", node, "a rule draws no random values")

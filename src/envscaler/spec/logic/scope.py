@@ -82,11 +82,19 @@ class Env:
             return self.copy()
         names = {n: _meet(self.names.get(n), other.names.get(n)) for n in self.names.keys() | other.names.keys()}
         facts: dict[Path, Type] = {}
-        for path in self.facts.keys() & other.facts.keys():
-            both = join(self.facts[path], other.facts[path])
+        for path in self.facts.keys() | other.facts.keys():
+            a, b = self._known(path), other._known(path)
+            both = None if a is None or b is None else join(a, b)
             if both is not None:
                 facts[path] = both
         return Env(names, facts, self.present & other.present)
+
+    def _known(self, path: Path) -> Type | None:
+        """The type of a narrowed place, or of a name that was assigned."""
+        if path in self.facts:
+            return self.facts[path]
+        binding = self.names.get(path[0]) if len(path) == 1 else None
+        return None if binding is None else binding.type
 
 
 def _meet(a: Binding | None, b: Binding | None) -> Binding:
