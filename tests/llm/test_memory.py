@@ -121,7 +121,8 @@ def test_a_failed_call_lets_the_next_one_try(models: Open, server: Server, tmp_p
 
 
 SCRIPT = """
-import sys, asyncio
+import atexit, gc, sys
+atexit.register(gc.freeze)  # as the command line does
 from envscaler.llm import in_order
 from envscaler.session.llm import LlmOptions, open_models
 url, cache, run, count = sys.argv[1:]

@@ -132,4 +132,5 @@ def _row(a: Attempt) -> tuple[Any, ...]:
 
 def _attempt(row: tuple[Any, ...]) -> Attempt:
     usage = Usage(*row[9:13])
-    return Attempt(*row[:9], usage=usage, cost=row[13])
+    call, began, seconds, role, stage, unit, backend, model, outcome = row[:9]
+    return Attempt(call, began, seconds, role, stage, unit, backend, model, outcome, usage, row[13])
