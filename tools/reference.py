@@ -52,20 +52,43 @@ def command_line() -> str:
         "## Exit codes\n\n| code | |\n|---|---|\n"
         + "".join(f"| {code} | {what} |\n" for code, what in MEANINGS.items()),
     ]
-    parts += [_command(info.name or "", info.callback) for info in app.registered_commands]
+    if app.registered_callback is not None:
+        options = _parameters(app.registered_callback.callback)[1]
+        rows = "".join(f"| {names} | {text} |\n" for names, text in options)
+        parts.append(
+            f"## Options before the command\n\n```text\nenvscaler [OPTIONS] COMMAND\n```\n\n| | |\n|---|---|\n{rows}"
+        )
+    parts += [_command(name, callback) for name, callback in _commands(app)]
     return "\n".join(parts)
 
 
-def _command(name: str, callback: Any) -> str:
+def _commands(app: Any) -> Iterator[tuple[str, Any]]:
+    """Names and functions, those of groups after the others."""
+    for info in app.registered_commands:
+        yield info.name or "", info.callback
+    for group in app.registered_groups:
+        for name, callback in _commands(group.typer_instance):
+            yield f"{group.name} {name}", callback
+
+
+def _parameters(callback: Any) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Arguments and options, each as it is written and what it is for."""
     arguments, options = [], []
     for parameter in inspect.signature(callback).parameters.values():
         hint = get_type_hints(callback, include_extras=True)[parameter.name]
+        if len(get_args(hint)) != 2:
+            continue  # the context, which is nobody's to write
         kind, info = get_args(hint)
         if isinstance(info, ArgumentInfo):
             metavar = info.metavar or parameter.name.upper()
-            arguments.append((metavar if parameter.default is parameter.empty else f"[{metavar}]", info.help))
+            arguments.append((metavar if parameter.default is parameter.empty else f"[{metavar}]", info.help or ""))
         else:
-            options.append((_option(parameter.name, kind, info), info.help))
+            options.append((_option(parameter.name, kind, info), info.help or ""))
+    return arguments, options
+
+
+def _command(name: str, callback: Any) -> str:
+    arguments, options = _parameters(callback)
     usage = " ".join(["envscaler", name, *(["[OPTIONS]"] if options else []), *(metavar for metavar, _ in arguments)])
     paragraphs = [" ".join(part.split()) + "\n" for part in inspect.getdoc(callback).split("\n\n")]  # type: ignore[union-attr]
     rows = [f"| `{metavar}` | {text} |" for metavar, text in arguments] + [
@@ -81,8 +104,8 @@ def _option(name: str, kind: Any, info: Any) -> str:
     if kind is bool:
         return names
     types = [t for t in (get_args(kind) or (kind,)) if t is not type(None)]
-    choices = [str(c) for c in types[0]] if issubclass(types[0], Enum) else []
-    return f"{names} {' &#124; '.join(choices) or name.upper()}"
+    choices = [str(c) for c in types[0]] if isinstance(types[0], type) and issubclass(types[0], Enum) else []
+    return f"{names} {' &#124; '.join(choices) or info.metavar or name.upper()}"
 
 
 # -- the language
