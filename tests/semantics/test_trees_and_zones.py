@@ -259,6 +259,28 @@ initial_state: {}
     assert result.value == ["2030-07-01T08:00:00", "2030-07-01T06:00:00"]
 
 
+def test_zones_and_times_of_day_from_literals() -> None:
+    text = OPENING.replace(
+        "helpers:\n",
+        """helpers:
+  there:
+    params: {in_zone: zone}
+    do: |
+      return at_zone(now, in_zone).time
+""",
+    ).replace(
+        'return f"',
+        'require(there("Europe/Paris") > time("09:30:00"), "x")\n      require(time(room) == time(9, 30), "y")\n      return f"',
+    )
+    checked = check_text("opening.yaml", text)
+    assert [d.headline() for d in checked.diagnostics] == []
+    env = load_class(compile_spec(checked)).new()
+    assert env.call("note", {"at": "12:00", "room": "09:30"}).ok
+    assert env.call("note", {"at": "12:00", "room": "25:30"}).error.message == "25:30 is not a time of day."
+    wrong = check_text("opening.yaml", text.replace("Europe/Paris", "Europe/Pariss"))
+    assert "takes zone" in "".join(d.headline() for d in wrong.diagnostics)
+
+
 OPENING = """\
 envscaler: 1
 name: opening

@@ -47,13 +47,18 @@ def new(
 def check(specs: Specs, jobs: Jobs = 1, as_json: Json = False, github: Github = False) -> int:
     """Check specs and show every problem at its line.
 
-    Nothing in a spec is run. A folder means the YAML files in it that have a line beginning with `envscaler:`.
+    Nothing in a spec is run. A folder means the YAML files in it that have a line beginning with `envscaler:`. Notes are
+    shown in full when one spec is checked, else a line each.
     """
     report = session.check(specs, jobs=jobs)
-    _show(report.diagnostics, report.sources, as_json, github)
+    full = [d for d in report.diagnostics if d.severity != "note" or len(report.sources) == 1 or as_json or github]
+    _show(full, report.sources, as_json, github)
     if not (as_json or github):
-        if report.diagnostics:
+        brief = [d.headline() for d in report.diagnostics if d not in full]
+        if full:
             echo("")
+        for line in brief:
+            echo(line)
         for path in report.skipped:
             echo(f"{path}: no spec (no line begins with `envscaler:`), skipped")
         _unread(*report.unread)

@@ -37,6 +37,7 @@ from envscaler.runtime.times import (
     month_start,
     second,
     time_diff,
+    time_of,
     time_part,
     time_shift,
     time_text,
@@ -53,8 +54,8 @@ __all__ = [
     "first_or", "hour", "hours", "instant", "instant_at", "integer", "is_type", "items", "join", "json_text", "ljust", "loop",
     "minute", "minutes", "money", "money_json", "money_mul", "money_over", "money_ratio", "money_text", "month",
     "month_start", "mul", "out", "path", "power", "rand_float", "rand_int", "range_", "repeat", "replace", "require",
-    "reversed_", "rjust", "round_to", "same", "second", "show", "split", "text", "time_diff", "time_part", "time_shift",
-    "time_text", "to_float", "to_int", "to_str", "walk", "weekday", "year", "zfill",
+    "reversed_", "rjust", "round_to", "same", "second", "show", "split", "text", "time_diff", "time_of", "time_part",
+    "time_shift", "time_text", "to_float", "to_int", "to_str", "walk", "weekday", "year", "zfill",
 ]  # fmt: skip
 
 MAX_TEXT: Final = 1_000_000

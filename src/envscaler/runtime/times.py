@@ -18,7 +18,7 @@ __all__ = [
     "add_months", "at_zone", "canonical_date", "canonical_datetime", "canonical_time", "canonical_zone", "combine", "date",
     "date_diff", "date_part", "date_shift", "datetime_diff", "datetime_shift", "day", "days", "hour", "hours", "instant",
     "instant_at", "minute", "minutes", "month", "month_start", "second", "time_diff",
-    "time_part", "time_shift", "time_text", "weekday", "year",
+    "time_of", "time_part", "time_shift", "time_text", "weekday", "year",
 ]  # fmt: skip
 
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
@@ -224,6 +224,14 @@ def date(x: str | int, m: int | None = None, d: int | None = None) -> str:
     found = canonical_date(x[:10]) if len(x) == 10 or _DATETIME.fullmatch(x) else None
     if found is None:
         raise Failure("arithmetic", f"{_cut(x)} is not a date.")
+    return found
+
+
+def time_of(x: str | int, minutes_: int | None = None) -> str:
+    """A time of day from its text, or from hour and minute."""
+    found = canonical_time(x) if isinstance(x, str) else canonical_time(f"{x:02d}:{minutes_:02d}")
+    if found is None:
+        raise Failure("arithmetic", f"{_cut(x if isinstance(x, str) else f'{x}:{minutes_}')} is not a time of day.")
     return found
 
 

@@ -98,6 +98,7 @@ _BUILTINS = (
     Builtin("add_months", "add_months(date, n)", "The same day n months on, or the month's last day.", "add_months"),
     Builtin("month_start", "month_start(date) -> date", "The first day of the month.", "month_start", ((DATE, DATETIME),), 0, DATE),
     Builtin("date", "date(x) -> date", "A date from its text or from a datetime; `date(y, m, d)` from numbers.", "date"),
+    Builtin("time", "time(x) -> time", "A time of day from its text; `time(h, m)` from numbers.", "time_of"),
     Builtin("instant", "instant(x) -> datetime", "A datetime from its text; `instant(date, time)` from the two.", "instant"),
     Builtin("instant_at", "instant_at(date, time, zone) -> datetime", "When the wall clock of a zone shows that: the first of two times, and a skipped one as if clocks had not changed.", "instant_at", ((DATE,), (TIME,), (ZONE, STR)), 0, DATETIME),
     Builtin("at_zone", "at_zone(datetime, zone) -> local datetime", "What the wall clock of a zone shows then: parts and text, no instant.", "at_zone", ((DATETIME,), (ZONE, STR)), 0, LOCAL),

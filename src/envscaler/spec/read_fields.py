@@ -12,10 +12,26 @@ from envscaler.spec.entries import Context, Entries
 from envscaler.spec.forms import form
 from envscaler.spec.names import check_outside, named_entries
 from envscaler.spec.patterns import BadPattern, check_pattern
-from envscaler.spec.types import INT, NEVER, STR, Const, DictOf, Field, ListOf, Nullable, Scalar, Type, strip_null
+from envscaler.spec.types import (
+    ANY,
+    INT,
+    NEVER,
+    STR,
+    Const,
+    DictOf,
+    Field,
+    ListOf,
+    Nullable,
+    Partial,
+    Scalar,
+    Struct,
+    Type,
+    Union,
+    strip_null,
+)
 from envscaler.spec.values import BAD, Converter, Where, written_bound
 
-__all__ = ["FieldReader"]
+__all__ = ["NOT_COMPARED", "FieldReader", "comparable"]
 
 _ORDERED: Final = ("int", "float", "number", "money", "date", "time", "datetime")
 _BOUNDS: Final = ("ge", "gt", "le", "lt")
@@ -169,8 +185,17 @@ class FieldReader:
                     f"{entries.where}: the least ({shown(least)}) is more than the greatest ({shown(most)})",
                     "no value is within these bounds",
                 )
-        if declared.unique and isinstance(declared.type, (ListOf, DictOf)):
-            self._no_use(entries, "unique", "values of lists and dicts are not compared")
+        if declared.unique and not comparable(declared.type):
+            self._no_use(entries, "unique", NOT_COMPARED)
+
+
+NOT_COMPARED: Final = "values of lists, dicts, structures and any are not compared"
+
+
+def comparable(of: Type) -> bool:
+    """Whether values of a type can be held against each other to find equal ones."""
+    kind = strip_null(of)
+    return kind != ANY and not isinstance(kind, (ListOf, DictOf, Struct, Union, Partial))
 
 
 def _plain_field(name: str, of: Type, span: Span) -> Field:

@@ -11,6 +11,7 @@ from envscaler.spec import yamltree as y
 from envscaler.spec.entries import Context, Entries
 from envscaler.spec.model import KeyDef, StateDef, TreeDef
 from envscaler.spec.names import check_outside, is_name, named_entries, proposal, usable_name
+from envscaler.spec.read_fields import NOT_COMPARED, comparable
 from envscaler.spec.read_types import TypeReader
 from envscaler.spec.report import short
 from envscaler.spec.types import BOOL, INT, STR, Field, Key, Nullable, Struct
@@ -207,6 +208,14 @@ class StateReader:
                 )
                 continue
             names = [self._field(entries, s, record) for s in scalars if isinstance(s, y.Scalar)]
+            for node, field in zip(scalars, names, strict=True):
+                if field is not None and not comparable(field.type):
+                    self.report.error(
+                        "misplaced-attribute",
+                        node.span,
+                        f"{entries.where}: {field.name} cannot be unique",
+                        NOT_COMPARED,
+                    )
             group = tuple(f.name for f in names if f)
             if len(group) == len(scalars) and group not in found:
                 found.append(group)  # type: ignore[arg-type]

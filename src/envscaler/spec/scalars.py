@@ -138,12 +138,12 @@ def _offset(zone: str) -> dt.timedelta:
 
 
 @functools.cache
-def _zones() -> frozenset[str]:
+def zones() -> frozenset[str]:
     return frozenset(zoneinfo.available_timezones())
 
 
 def _zone(text: str) -> str:
-    if not _ZONE.match(text) or (text not in _zones() and text != "UTC"):
+    if not _ZONE.match(text) or (text not in zones() and text != "UTC"):
         raise NotA("expected the name of a time zone such as Europe/Lisbon or UTC")
     return text
 

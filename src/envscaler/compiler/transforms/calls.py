@@ -37,7 +37,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "require": ("condition", "message", "rule"), "fail": ("message", "rule"), "first": ("xs", "default"), "count": ("xs",),
     "reversed": ("xs",), "list": ("xs",), "len": ("x",), "abs": ("x",), "round": ("x", "digits"), "int": ("x",),
     "float": ("x",), "str": ("x",), "money": ("x",), "as_type": ("x", "T"), "is_type": ("x", "T"),
-    "add_months": ("date", "n"), "date": ("x",), "instant": ("x", "time"), "choice": ("xs",),
+    "add_months": ("date", "n"), "date": ("x",), "time": ("x",), "instant": ("x", "time"), "choice": ("xs",),
     "child": ("tree", "key", "name"), "children": ("tree", "key"), "walk": ("tree", "key"), "path": ("tree", "key"),
     "collection.get": ("key",), "collection.remove": ("key",), "range": ("start", "stop", "step"),
     "enumerate": ("xs", "start"), "any": ("xs",), "all": ("xs",), "sum": ("xs",), "list.append": ("x",),

@@ -363,6 +363,20 @@ def _date(b: Block, node: cst.Call, entry: Builtin) -> Value:
     return Value(DATE)
 
 
+def _time(b: Block, node: cst.Call, entry: Builtin) -> Value:
+    if len(node.args) == 2:
+        for arg in node.args:
+            one_of(b, arg.value, (INT,), "time")
+        return Value(TIME)
+    found = arguments_of(b, node, "time", ["x"])
+    if found is not None and isinstance(found["x"], cst.SimpleString):
+        infer(b, found["x"])
+        date_literal(b, found["x"], TIME)
+    elif found is not None:
+        one_of(b, found["x"], (STR,), "time")
+    return Value(TIME)
+
+
 def _instant(b: Block, node: cst.Call, entry: Builtin) -> Value:
     found = arguments_of(b, node, "instant", ["x"], ["time"])
     if found is None:
@@ -433,6 +447,6 @@ _RULES: Final[dict[str, Callable[[Block, cst.Call, Builtin], Value]]] = {
     "enumerate": _enumerate, "first": _first, "count": _count, "abs": _abs, "round": _round,
     "int": _convert(INT, _CASTS), "float": _convert(FLOAT, _CASTS), "money": _convert(MONEY, (*NUMERIC, MONEY)),
     "str": _convert(STR, (*_CASTS, DATE, TIME, DATETIME, LOCAL, DURATION)), "as_type": _typed, "is_type": _typed,
-    "add_months": _add_months, "date": _date, "instant": _instant, "choice": _choice, "child": _tree,
+    "add_months": _add_months, "date": _date, "time": _time, "instant": _instant, "choice": _choice, "child": _tree,
     "children": _tree, "walk": _tree, "path": _tree,
 }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from envscaler.spec.scalars import zones
 from envscaler.spec.types import (
     ANY,
     BOOL,
@@ -169,6 +170,8 @@ def assignable(value: Type, place: Type) -> bool:
             return assignable(value, y)
         case Enum(values=x), Enum(values=y) | Union(tag=_, members=y):
             return isinstance(place, Enum) and set(x) <= set(y)
+        case Enum(values=x), Scalar(name="zone"):
+            return zones().issuperset(map(str, x))
         case Enum(values=x), Const(value=y):
             return x == (y,)
         case Const(value=x), Const(value=y):
