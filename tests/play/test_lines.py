@@ -82,6 +82,7 @@ def test_natural_is_preferred_and_numbers_in_text_are_quoted() -> None:
     assert write_call("t", {"odd name": 1}) == 't {"odd name": 1}'
     assert write_call("t", {"a": float("nan")}) == 't {"a": NaN}'
     assert write_call("t") == "t"
+    assert write_call("t", '{"a":\n 1}') == 't {"a":  1}'
     assert write_call("t", {"a": "\x1b[31m\u202e"}) == 't a="\\u001b[31m\\u202e"'
 
 

@@ -208,7 +208,7 @@ def test_looking_around(bank: Player) -> None:
     assert said(bank, ":tools transfer")[0] == "  transfer from_account= to_account= amount= [text=]"
     assert "  block_card             Block a card at once, when it is lost, stolen or misused." in said(bank, ":tools")
     assert "  ## Rules" in said(bank, ":doc")
-    assert [row.split() for row in said(bank, ":help")][-1] == [":quit", "Leave."]
+    assert [row.split() for row in said(bank, ":help")][-1] == [":quit", "Leave;", "so", "does", "Ctrl-D."]
     assert said(bank, ":help undo")[0] == "  :undo [N]"
     assert bank.handle(":q").leave
     for wrong, near in (

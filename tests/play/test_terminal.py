@@ -40,6 +40,11 @@ class Screen:
             named = key.startswith("<")
             self._run("send-keys", *([key[1:-1]] if named else ["-l", key]))
 
+    def paste(self, text: str) -> None:
+        """What a terminal sends when a person pastes."""
+        self._run("set-buffer", text)
+        self._run("paste-buffer", "-p")
+
     def text(self, colours: bool = False) -> str:
         return self._run("capture-pane", "-p", *(["-e"] if colours else []))
 
@@ -98,11 +103,17 @@ def test_a_session_at_the_terminal(screen: Screen, tmp_path: Path) -> None:
     screen.type("card_id=", "<Enter>")  # the line is still there, with the cursor where the name is missing
     screen.wait(lambda s: "error[refused] Card K-3001 is blocked already." in s and "2 calls" in s)
 
+    screen.paste('count_till\nset_card_limit {\n"card_id": "K-3001",\n"daily_limit": 8}\n:undo 2\nnothing\n:diff')
+    screen.type("<Enter>")
+    screen.wait(lambda s: s.count("taken back") == 2 and "2 calls" in s and "agent> nothing\n:diff" in s)
+    screen.type("<C-c>")
+    screen.wait(lambda s: s.rstrip().splitlines()[-1].endswith("2 to redo · :help"))
+
     screen.type(":undo 2", "<Enter>")
-    screen.wait(lambda s: s.count("taken back block_card") == 2 and "2 to redo" in s)
+    screen.wait(lambda s: s.count("taken back block_card") == 2 and "4 to redo" in s)
     screen.type("half a line", "<C-c>")
     screen.type(":redo 2", "<Enter>")
-    screen.wait(lambda s: "2 calls, not saved" in s and "to redo" not in s)
+    screen.wait(lambda s: "2 calls, not saved · 2 to redo" in s)
     screen.type(":save cards.jsonl", "<Enter>")
     screen.wait(lambda s: "2 calls saved as cards.jsonl" in s)
     screen.type("<C-d>")

@@ -155,13 +155,17 @@ class Terminal:
             except EOFError:
                 break
             text, at = "", 0
-            for entry in _split(typed):
+            entries = list(_split(typed))
+            for number, entry in enumerate(entries):
+                if len(entries) > 1:
+                    self._print([self._player.echo(entry)])
                 answer = self._answer(entry)
                 if answer.leave:
                     self._leave()
                     return
                 if not answer.understood:  # what was typed stays, with the cursor where it went wrong
-                    text, at = entry, len(entry) if answer.error is None else answer.error.at
+                    text = "\n".join(entries[number:])
+                    at = len(entry) if answer.error is None else answer.error.at
                     break
         self._leave()
 

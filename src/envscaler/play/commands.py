@@ -284,5 +284,5 @@ COMMANDS: Final[dict[str, Command]] = {
         ("case", "api"),
     ),
     "history": Command(":history", "The calls so far, as lines that can be typed again.", _history),
-    "quit": Command(":quit", "Leave.", _quit),
+    "quit": Command(":quit", "Leave; so does Ctrl-D.", _quit),
 }

@@ -246,7 +246,10 @@ def write_call(tool: str, arguments: Any = None) -> str:
     if arguments is None:
         return name
     if isinstance(arguments, str):
-        return f"{name} {arguments if _sendable(arguments) else _text(arguments)}"
+        row = (
+            " ".join(arguments.splitlines()) if arguments[:1] in ("{", "[") else arguments
+        )  # no JSON text holds a newline
+        return f"{name} {row if _sendable(row) else _text(arguments)}"
     if not isinstance(arguments, Mapping):
         return f"{name} {_text(arguments if isinstance(arguments, list) else _text(arguments))}"
     if not all(isinstance(k, str) and _NAME.fullmatch(k) and _finite(v) for k, v in arguments.items()):

@@ -67,10 +67,10 @@ class Player:
         environment = self.episode.environment
         tools = [t for t in environment.tool_table if t.actor == "agent"]
         users = len(environment.tool_table) - len(tools)
-        count = f"{len(tools)} tools" + (f" and {users} of the simulated user" if users else "")
+        count = f"{len(tools)} tools of the agent" + (f", {users} of the user" if users else "")
         return [
             line(("heading", environment.title or environment.name)),
-            line(("dim", f"{count}. Tab completes; :help explains; Ctrl-D leaves.")),
+            line(("dim", f"{count}. Tab completes, :help explains.")),
         ]
 
     @property
