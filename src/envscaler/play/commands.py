@@ -68,7 +68,7 @@ def _help(player: Player, name: str = "") -> Answer:
         note("A call is a tool with name=value for its arguments, or with JSON:"),
         line("    ", usage(example) if example is not None else "TOOL name=value …", hang=6),
         line("    ", f"{example.name if example is not None else 'TOOL'} {{…}}"),
-        note('Numbers, true, false, null, "text", [lists], {objects} are JSON; words are text.'),
+        note("Values are JSON, and words that are no JSON are text: amount=20 kind=savings."),
         note("# begins a comment. Commands may be shortened while they stay clear:"),
     ]
     return Answer([*rows, *columns((c.usage, c.about) for c in COMMANDS.values())])
@@ -266,13 +266,13 @@ def _unknown(what: str, name: str, known: Any) -> UsageError:
 COMMANDS: Final[dict[str, Command]] = {
     "help": Command(":help [COMMAND]", "This text, or what a command does.", _help, ("command",)),
     "tools": Command(":tools [NAME]", "The tools of whose turn it is, or one in full.", _tools, ("tool",)),
-    "doc": Command(":doc", "What an agent is told: introduction, rules, policies.", _doc),
+    "doc": Command(":doc", "What an agent is told before it begins.", _doc),
     "state": Command(":state [NAME [ID]]", "The states, the records of one, or one record.", _state, ("state", "id")),
     "diff": Command(":diff", "What is different from the start.", _diff),
     "undo": Command(":undo [N]", "Take back calls: state, ids and random draws.", _undo, ("number",)),
     "redo": Command(":redo [N]", "Make calls again that were taken back.", _redo, ("number",)),
     "reset": Command(":reset", "Take back all calls.", _reset),
-    "seed": Command(":seed N", "Start over with another seed; :redo makes the calls.", _seed, ("number",)),
+    "seed": Command(":seed N", "Start over with another seed.", _seed, ("number",)),
     "as": Command(":as agent|user", "Whose tools are called.", _as, ("actor",), 1),
     "save": Command(":save FILE [overwrite]", "Keep the calls as a recording.", _save, ("path", "mode"), 1),
     "replay": Command(
