@@ -5,7 +5,9 @@
 - ```text NAME and ```json NAME: written to NAME.
 - ```console: each `$ command` is run, `< FILE` at its end as its standard input; the output shown below it must be the output, `…` standing for any text.
   Where none is shown, the command must succeed. Commands that install or test envscaler itself are not run.
-- ```python: executed; the blocks of a page share their names. ```pycon: as a doctest.
+- ```python: executed; the blocks of a page share their names. ```pycon: as a doctest. ```python NAME.py and ```toml NAME:
+  written to NAME. ```python signature: not run; another test reads it.
+- `$ pip install -e FOLDER` of a folder that the page has made takes effect, without pip; `$ python -m pytest FOLDER` is run.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import doctest
 import io
+import os
 import re
 import shlex
 import shutil
@@ -22,6 +25,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from tests.docs.site import Site
 
 ROOT = Path(__file__).resolve().parents[2]
 NOT_RUN = (
@@ -75,6 +80,10 @@ class Page:
     folder: Path
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
     outcomes: dict[int, BaseException | None] = field(default_factory=dict)
+    site: Site = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.site = Site(self.folder)
 
     def run(self, block: Block) -> None:
         """Run the page down to ``block`` and raise what is wrong with it."""
@@ -87,9 +96,9 @@ class Page:
 
     def _outcome(self, block: Block) -> BaseException | None:
         handler = {"yaml": self._yaml, "console": self._console, "python": self._python, "pycon": self._pycon}
-        handler["json"] = handler["text"] = self._file
+        handler["json"] = handler["text"] = handler["toml"] = self._file
         try:
-            with contextlib.chdir(self.folder):
+            with contextlib.chdir(self.folder), self.site.on_path():
                 handler.get(block.language, lambda _: None)(block)
         except Exception as error:
             return error
@@ -115,6 +124,11 @@ class Page:
             assert not errors, f"{block}: the spec does not check:\n" + "\n".join(errors)
 
     def _python(self, block: Block) -> None:
+        if "signature" in block.words:
+            return
+        if any(word.endswith(".py") for word in block.words):
+            self._file(block)
+            return
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile("\n" * block.line + block.text, str(block), "exec"), self.names)
 
@@ -128,9 +142,12 @@ class Page:
 
     def _console(self, block: Block) -> None:
         for command, expected in commands(block.text):
-            if command.startswith(NOT_RUN):
+            if self.site.installs(command):
                 continue
-            code, output = _shell(command)
+            if command.startswith(NOT_RUN) and not _tests_a_folder(command):
+                continue
+            with self.site.on_path():
+                code, output = _shell(command)
             if expected:
                 assert _matches(expected, output), f"{block}: {command}\n--- shown\n{expected}\n--- printed\n{output}"
             else:
@@ -148,6 +165,10 @@ def commands(text: str) -> list[tuple[str, str]]:
     return [(command, "\n".join(lines).strip()) for command, lines in found]
 
 
+def _tests_a_folder(command: str) -> bool:
+    return command.startswith("python -m pytest") and Path(command.split()[-1]).is_dir()
+
+
 def _shell(command: str) -> tuple[int, str]:
     """Exit code and output; `envscaler` runs within this process, which saves its start."""
     words = shlex.split(command)
@@ -159,9 +180,11 @@ def _shell(command: str) -> tuple[int, str]:
         return _envscaler(words[1:], typed)
     if words[0] == "python":
         words[0] = sys.executable
+    path = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)
     done = subprocess.run(
-        words, capture_output=True, encoding="utf-8", timeout=60, check=False, stdin=subprocess.DEVNULL
-    )
+        words, capture_output=True, encoding="utf-8", timeout=60, check=False, stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
     return done.returncode, (done.stdout + done.stderr).strip()
 
 

@@ -22,7 +22,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> pytest.TempPathFactory:
         pytest.param(path, block, id=str(block))
         for path, found in _BLOCKS.items()
         for block in found
-        if block.language in ("yaml", "json", "console", "python", "pycon")
+        if block.language in ("yaml", "json", "toml", "console", "python", "pycon")
     ],
 )
 def test_example(path: Path, block: Block, folders: pytest.TempPathFactory) -> None:

@@ -93,9 +93,9 @@ def thin_description(spec: Any, trade: frozenset[str]) -> Iterator[Finding]:
 def like_descriptions(spec: Any, trade: frozenset[str]) -> Iterator[Finding]:
     """Two tools that are described in almost the same words."""
     for one, other in combinations(_tools(spec), 2):
-        texts = [" ".join(words_of(tool.description)) for tool in (one, other)]
-        match = difflib.SequenceMatcher(None, *texts)
-        if min(map(len, texts)) > 12 and match.quick_ratio() > 0.95 and match.ratio() > 0.95:
+        first, second = (" ".join(words_of(tool.description)) for tool in (one, other))
+        match = difflib.SequenceMatcher(None, first, second)
+        if min(len(first), len(second)) > 12 and match.quick_ratio() > 0.95 and match.ratio() > 0.95:
             yield Finding(
                 "like-descriptions", f"{other.name} and {one.name} are described in almost the same words", other.span,
                 detail=f"{one.name} is at line {one.span.line}", help="say when one is wanted and when the other",

@@ -4,6 +4,7 @@ import codecs
 import csv
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from envscaler.errors import UsageError
 from envscaler.plugin import BadRow, Task
@@ -30,7 +31,7 @@ def rows(path: Path, options: Options) -> Iterator[Task | BadRow]:
         raise UsageError(f"{path}: not {options.encoding}: {error}") from None
 
 
-def _rows(path: Path, reader: "csv._reader", options: Options) -> Iterator[Task | BadRow]:
+def _rows(path: Path, reader: Any, options: Options) -> Iterator[Task | BadRow]:
     header: list[str] | None = None
     extra: tuple[str, ...] = ()
     while True:

@@ -1,0 +1,267 @@
+"""Each test of each suite refuses a thing that breaks what it tests, and passes one that does not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from unittest import SkipTest
+
+import pytest
+
+from envscaler import resources, session
+from envscaler.errors import SpecError, UsageError
+from envscaler.llm.messages import Message, Reply, Request, Usage
+from envscaler.plugin import BadRow, Finding, Judgement, Task, Verdict
+from envscaler.testing import Conformance
+from envscaler.testing.run import suite
+
+
+def known(settings: Mapping[str, Any]) -> None:
+    if settings:
+        raise UsageError("there are no settings")
+
+
+class Assessor:
+    def assess(self, subject: Any, settings: Any) -> Any:
+        known(settings)
+        return Verdict(True, 1.0, (Finding("x", "y", subject.checked.spec.tools["transfer"].span),))
+
+
+class Checker:
+    def __init__(self, settings: Any) -> None:
+        known(settings)
+
+    def on_call(self, event: Any) -> Any:
+        return None if event.ok else Judgement("warn", f"{event.tool} failed")
+
+    def on_end(self, event: Any) -> Any:
+        return Judgement("pass")
+
+
+class Source:
+    def read(self, location: str, options: Any) -> Iterator[Any]:
+        known(options)
+        if not Path(location).exists():
+            raise UsageError("not there")
+        yield Task("Do it.", location, 1)
+        yield BadRow(location, 2, "no text")
+
+
+class Backend:
+    name, model, identity, free = "x", "y", "x/y", True
+
+    def __init__(self, settings: Any) -> None:
+        pass
+
+    async def attempt(self, request: Request) -> Any:
+        return Reply(Message("assistant", "Hello."))
+
+    async def aclose(self) -> None:
+        pass
+
+
+def sample(folder: Path) -> tuple[str, dict[str, Any]]:
+    (folder / "x").write_text("", encoding="utf-8")
+    return str(folder / "x"), {}
+
+
+# Subclasses of the good ones: the test that must fail, and how it is broken.
+
+
+def subclass(base: type, **methods: Any) -> type:
+    return type(f"Bad{base.__name__}", (base,), methods)
+
+
+def assess(give: Any) -> type:
+    return subclass(Assessor, assess=lambda self, subject, settings: give(subject, settings))
+
+
+def foreign(subject: Any, settings: Any) -> Verdict:
+    span = subject.checked.spec.tools["transfer"].span
+    return Verdict(True, 1.0, (Finding("x", "y", type(span)(span.path, 10**6, 1, 10**6, 2)),))
+
+
+def fickle(subject: Any, settings: Any, seen: list[int] = []) -> Verdict:  # noqa: B006, the point of it
+    seen.append(1)
+    return Verdict(True, 1 / len(seen))
+
+
+def meddle(subject: Any, settings: Any) -> Verdict:
+    settings["done"] = True
+    return Verdict(True, 1.0)
+
+
+def write_to(event: Any) -> None:
+    event.result["seen"] = True
+
+
+SHARED: list[int] = []
+
+
+def remember(self: Any, event: Any) -> Judgement:
+    SHARED.append(1)
+    return Judgement("warn", f"event {len(SHARED)}")
+
+
+def rows(*given: Any) -> type:
+    return subclass(Source, read=lambda self, location, options: iter(given))
+
+
+async def silent(self: Any, request: Any) -> Reply:
+    return Reply(Message("assistant", ""))
+
+
+async def lost(self: Any, request: Any) -> Any:
+    return "Hello."
+
+
+async def miscounting(self: Any, request: Any) -> Reply:
+    return Reply(Message("assistant", "Hello."), usage=Usage(tokens_in=-1))
+
+
+class OneAtATime(Backend):
+    def __init__(self, settings: Any) -> None:
+        self.busy = False
+
+    async def attempt(self, request: Request) -> Any:
+        if self.busy:
+            raise RuntimeError("busy")
+        self.busy = True
+        await asyncio.sleep(0.01)
+        self.busy = False
+        return Reply(Message("assistant", "Hello."))
+
+
+class ClosedOnce(Backend):
+    def __init__(self, settings: Any) -> None:
+        self.open = True
+
+    async def aclose(self) -> None:
+        assert self.open, "closed already"
+        self.open = False
+
+
+BROKEN: dict[tuple[str, str], type] = {
+    ("assessor", "test_gives_a_verdict"): assess(lambda subject, settings: True),
+    ("assessor", "test_findings_point_into_the_spec"): assess(foreign),
+    ("assessor", "test_not_sound_is_explained"): assess(lambda subject, settings: Verdict(False, 0.0)),
+    ("assessor", "test_gives_the_same_twice"): assess(fickle),
+    ("assessor", "test_leaves_the_subject_as_it_was"): assess(meddle),
+    ("assessor", "test_refuses_unknown_settings"): assess(lambda subject, settings: Verdict(True, 1.0)),
+    ("checker", "test_judges_every_event"): subclass(Checker, on_call=lambda self, e: e.arguments["x"]),
+    ("checker", "test_an_episode_without_calls"): subclass(Checker, on_end=lambda self, e: 1 / e.steps),
+    ("checker", "test_a_new_one_remembers_nothing"): subclass(Checker, on_call=remember),
+    ("checker", "test_leaves_events_as_they_were"): subclass(Checker, on_call=lambda self, e: write_to(e)),
+    ("checker", "test_refuses_unknown_settings"): subclass(Checker, __init__=lambda self, settings: None),
+    ("source", "test_gives_tasks_and_bad_rows"): rows("a line"),
+    ("source", "test_counts_are_right"): rows(Task("x", "f", 1)),
+    ("source", "test_lines_go_up"): rows(Task("x", "f", 2), Task("x", "f", 1)),
+    ("source", "test_reads_as_it_is_asked"): subclass(Source, read=lambda self, location, options: [Task("x", "f", 1)]),
+    ("source", "test_gives_the_same_twice"): subclass(
+        Source, read=lambda self, location, options, n=[0]: iter([Task("x", "f", n.append(0) or len(n))])
+    ),
+    ("source", "test_refuses_what_is_not_there"): rows(Task("x", "f", 1)),
+    ("source", "test_refuses_unknown_options"): rows(Task("x", "f", 1)),
+    ("backend", "test_says_what_it_is"): subclass(Backend, identity=""),
+    ("backend", "test_being_made_asks_nobody"): ClosedOnce,
+    ("backend", "test_replies"): subclass(Backend, attempt=silent),
+    ("backend", "test_counts_tokens_or_says_none"): subclass(Backend, attempt=miscounting),
+    ("backend", "test_many_at_once"): OneAtATime,
+}
+GOOD = {"assessor": Assessor, "checker": Checker, "source": Source, "backend": Backend}
+
+
+def of(kind: str, make: Any) -> type[Conformance]:
+    more = {"sample": staticmethod(sample), "tasks": 1, "bad_rows": 1} if kind == "source" else {}
+    return type("Suite", (suite(kind),), {"make": staticmethod(make), **more})
+
+
+def test_every_test_has_something_that_breaks_it() -> None:
+    assert set(BROKEN) == {(kind, test) for kind in GOOD for test in suite(kind).wanted()}
+
+
+@pytest.mark.parametrize(("kind", "test"), BROKEN)
+def test_it_refuses_what_breaks_it_and_nothing_else(kind: str, test: str) -> None:
+    getattr(of(kind, GOOD[kind])(), test)()
+    with pytest.raises((AssertionError, TypeError, KeyError, ZeroDivisionError, RuntimeError, AttributeError)):
+        getattr(of(kind, BROKEN[kind, test])(), test)()
+
+
+def test_a_reply_that_is_none() -> None:
+    with pytest.raises((AssertionError, AttributeError)):
+        of("backend", subclass(Backend, attempt=lost))().test_replies()  # type: ignore[attr-defined]
+
+
+def test_what_cannot_be_tested_is_skipped() -> None:
+    made = type("Suite", (suite("source"),), {"make": staticmethod(Source)})
+    with pytest.raises(SkipTest, match="no sample"):
+        made().test_lines_go_up()
+    made = type("Suite", (suite("backend"),), {"make": staticmethod(Backend), "answers": False})
+    with pytest.raises(SkipTest, match="llm check"):
+        made().test_replies()
+
+
+# -- folders
+
+
+@pytest.fixture
+def pack(tmp_path: Path) -> Path:
+    session.new("shop", tmp_path / "specs" / "shop.yaml")
+    return tmp_path / "specs"
+
+
+def outcomes(kind: str, folder: Path) -> set[str]:
+    """The tests of the suite that fail for a folder."""
+    failed = set()
+    made = of(kind, lambda: folder)
+    for test in made.wanted():
+        try:
+            getattr(made(), test)()
+        except (AssertionError, SpecError):
+            failed.add(test)
+    return failed
+
+
+def test_packs(pack: Path) -> None:
+    shop = pack / "shop.yaml"
+    text = shop.read_text(encoding="utf-8")
+    assert outcomes("specs", pack) == set()
+    shop.rename(pack / "store.yaml")
+    assert outcomes("specs", pack) == {"test_files_are_called_like_their_specs"}
+    (pack / "store.yaml").unlink()
+    assert outcomes("specs", pack) == set(suite("specs").wanted())
+    shop.write_text(text.replace("returns: Ladder is back.", "returns: Gone."), encoding="utf-8")
+    assert outcomes("specs", pack) == {"test_examples_hold"}
+    shop.write_text(
+        text.partition("  take_back:")[0] + TAKE_BACK + "initial_state:" + text.partition("initial_state:")[2]
+    )
+    assert outcomes("specs", pack) == {"test_specs_have_examples"}
+    shop.write_text(text.replace("title: str", "title: string"), encoding="utf-8")
+    assert "test_specs_have_no_errors_or_warnings" in outcomes("specs", pack)
+
+
+TAKE_BACK = """\
+  take_back:
+    kind: write
+    description: Take an item back from whoever holds it.
+    params:
+      item_id: {ref: items, as: item, missing: "No item {item_id}."}
+    do: |
+      item.holder = None
+      return f"{item.title} is back."
+"""
+
+
+def test_templates(tmp_path: Path) -> None:
+    folder = tmp_path / "module"
+    folder.mkdir()
+    shipped = (resources.folder("templates") / "module" / "head.py.j2").read_text(encoding="utf-8")
+    head = folder / "head.py.j2"
+    head.write_text(shipped, encoding="utf-8")
+    assert outcomes("templates", tmp_path) == set()
+    head.rename(folder / "haed.py.j2")
+    assert outcomes("templates", tmp_path) == {"test_each_stands_for_a_shipped_one"}
+    (folder / "haed.py.j2").unlink()
+    assert outcomes("templates", tmp_path) == set(suite("templates").wanted())
