@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["folder"]
+__all__ = ["folder", "template_path"]
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -16,3 +17,8 @@ def folder(kind: Literal["templates", "specs"]) -> Path:
         if place.is_dir():
             return place
     raise FileNotFoundError(f"the {kind} that belong to envscaler are neither in {_PACKAGE} nor beside its source")
+
+
+def template_path(folders: Sequence[str] = ()) -> list[str]:
+    """Where every template is looked for, in this order: ``folders`` (a user's or a plugin's), then what ships."""
+    return [*folders, str(folder("templates"))]

@@ -57,6 +57,15 @@ def test_the_starter_too(mine: Path) -> None:
     assert Path("shop.yaml").read_text(encoding="utf-8") == "envscaler: 1\nname: shop\n"
 
 
+def test_pages_too(mine: Path) -> None:
+    (mine / "pages").mkdir()
+    (mine / "pages" / "page.css").write_text("/* of my own */", encoding="utf-8")
+    assert CliRunner().invoke(app, ["--templates", "mine", "docs", "bank"]).exit_code == 0
+    assert "/* of my own */" in Path("build/bank.html").read_text(encoding="utf-8")
+    assert CliRunner().invoke(app, ["docs", "bank"]).exit_code == 0
+    assert "/* of my own */" not in Path("build/bank.html").read_text(encoding="utf-8")
+
+
 def test_a_class_in_memory_too(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENVSCALER_TEMPLATES", str(mine))
     (mine / "module" / "head.py.j2").write_text("{{ no_such_variable }}", encoding="utf-8")

@@ -10,7 +10,7 @@ import jinja2
 
 from envscaler.compiler.layout import fit
 from envscaler.compiler.literals import docstring, quoted
-from envscaler.resources import folder
+from envscaler.resources import template_path
 
 __all__ = ["environment", "render"]
 
@@ -19,7 +19,7 @@ __all__ = ["environment", "render"]
 def environment(folders: tuple[str, ...] = ()) -> jinja2.Environment:
     """A Jinja environment over ``folders`` (a user's or a plugin's, first wins) and the shipped templates."""
     made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([*folders, str(folder("templates"))]),
+        loader=jinja2.FileSystemLoader(template_path(folders)),
         undefined=jinja2.StrictUndefined,
         autoescape=False,  # noqa: S701 - Python and YAML are written, not HTML; data arrives as literals
         trim_blocks=True,

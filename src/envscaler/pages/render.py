@@ -18,7 +18,7 @@ from envscaler.diagnostics import printable
 from envscaler.pages.diagram import HEAD, ROW, draw_states
 from envscaler.pages.facts import Facts, ToolFacts
 from envscaler.pages.machine import draw_moves
-from envscaler.resources import folder
+from envscaler.resources import template_path
 from envscaler.spec.checked import Checked
 from envscaler.spec.types import MISSING
 
@@ -35,8 +35,11 @@ class Entry:
     checked: Checked
 
 
-def spec_page(checked: Checked) -> str:
-    """The page of a spec that passed the check, one HTML document that needs nothing else."""
+def spec_page(checked: Checked, folders: Sequence[str] = ()) -> str:
+    """The page of a spec that passed the check, one HTML document that needs nothing else.
+
+    ``folders``: of templates, before the shipped ones.
+    """
     facts = Facts(checked)
     spec = facts.spec
     machines = {name: drawn for name, rule in spec.rules.items() if (drawn := draw_moves(spec, rule)) is not None}
@@ -46,7 +49,7 @@ def spec_page(checked: Checked) -> str:
         ("user", "The user's own tools", [*facts.tools_of("user", "read"), *facts.tools_of("user", "write")]),
     ]
     return (
-        _environment()
+        _environment(tuple(folders))
         .get_template("pages/spec.html.j2")
         .render(
             facts=facts,
@@ -62,16 +65,17 @@ def spec_page(checked: Checked) -> str:
     )
 
 
-def index_page(title: str, entries: Sequence[Entry]) -> str:
-    """A page that leads to those of several specs."""
+def index_page(title: str, entries: Sequence[Entry], folders: Sequence[str] = ()) -> str:
+    """A page that leads to those of several specs. ``folders``: of templates, before the shipped ones."""
     facts = [(e.href, Facts(e.checked)) for e in entries]
-    return _environment().get_template("pages/index.html.j2").render(title=title, entries=facts, version=__version__)
+    template = _environment(tuple(folders)).get_template("pages/index.html.j2")
+    return template.render(title=title, entries=facts, version=__version__)
 
 
-@lru_cache(maxsize=1)
-def _environment() -> jinja2.Environment:
+@lru_cache(maxsize=8)
+def _environment(folders: tuple[str, ...]) -> jinja2.Environment:
     made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(str(folder("templates"))),
+        loader=jinja2.FileSystemLoader(template_path(folders)),
         undefined=jinja2.StrictUndefined,
         autoescape=True,
         trim_blocks=True,

@@ -10,6 +10,7 @@ from envscaler.diagnostics import Diagnostic
 from envscaler.errors import UsageError
 from envscaler.session.files import StrPath, many, reason, replace_file, spec_files
 from envscaler.session.specs import checked_file
+from envscaler.session.templates import template_folders
 
 __all__ = ["Paged", "docs"]
 
@@ -34,7 +35,7 @@ def docs(paths: Sequence[StrPath] | StrPath, output: StrPath | None = None) -> I
     """
     from envscaler.pages import Entry, index_page, spec_page
 
-    paths = many(paths)
+    paths, folders = many(paths), template_folders()
     files, _ = spec_files(paths)
     target = Path("build") if output is None else Path(output)
     to_file = target.suffix in (".html", ".htm") and not target.is_dir()
@@ -52,11 +53,11 @@ def docs(paths: Sequence[StrPath] | StrPath, output: StrPath | None = None) -> I
         if page in taken:
             raise UsageError(f"{file} and {taken[page]} would both have the page {page}")
         taken[page] = file
-        _write(page, spec_page(checked))
+        _write(page, spec_page(checked, folders))
         entries.append(Entry(page.name, checked))
         yield Paged(str(file), page, checked.source)
     if indexed and entries:
-        _write(target / INDEX, index_page("Environments", entries))
+        _write(target / INDEX, index_page("Environments", entries, folders))
         yield Paged(", ".join(map(str, paths)), target / INDEX)
 
 
