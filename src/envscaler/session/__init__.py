@@ -1,5 +1,6 @@
 """The verbs of the pipeline, as plain functions over paths; nothing here prints."""
 
+from envscaler.session.comparing import Difference, diff
 from envscaler.session.counting import Counted, stats
 from envscaler.session.environments import Described, call, describe, load
 from envscaler.session.files import spec_files
@@ -19,7 +20,7 @@ from envscaler.session.specs import (
 )
 
 __all__ = [
-    "CheckReport", "Compiled", "Counted", "Described", "Formatted", "Paged", "PortReport", "call", "check", "compile",
-    "describe", "docs", "fmt", "grammar_card", "json_schema", "load", "new", "play", "replay", "replay_folder",
+    "CheckReport", "Compiled", "Counted", "Described", "Difference", "Formatted", "Paged", "PortReport", "call", "check",
+    "compile", "describe", "diff", "docs", "fmt", "grammar_card", "json_schema", "load", "new", "play", "replay", "replay_folder",
     "spec_files", "stats",
 ]  # fmt: skip
