@@ -1,0 +1,144 @@
+"""What is known of an environment class before it is attacked: its tools and their parameters, its rules, its spec."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+from envscaler.assess.elsewhere import Elsewhere
+from envscaler.assess.findings import Actor
+from envscaler.assess.schemas import fields_of_schema
+from envscaler.diagnostics import Span
+from envscaler.runtime import Environment
+from envscaler.runtime import shapes as s
+from envscaler.runtime.declared import Rule
+from envscaler.spec.checked import Checked, CheckedBody
+from envscaler.spec.types import Type
+
+__all__ = ["Environmental", "Facts", "ToolFacts"]
+
+
+class Environmental(Protocol):
+    """The runtime interface: what a class must have to be attacked. Results have `ok`, `value`, `error` and `changed`."""
+
+    @classmethod
+    def new(cls, state: Any = None, seed: int = 0) -> Any: ...
+    def call(self, tool: str, arguments: Any = None) -> Any: ...
+    @property
+    def state(self) -> Any: ...
+    def diff(self) -> Any: ...
+    def snapshot(self) -> Any: ...
+    def restore(self, snapshot: Any) -> None: ...
+    def fork(self) -> Any: ...
+    def reset(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFacts:
+    """A tool. ``params``: by outside name. ``kind`` is None where the class does not tell; ``returns`` and ``draws`` (it uses
+    the episode's random numbers, None: unknown) come from the spec. ``examples``: arguments of its calls there."""
+
+    name: str
+    actor: Actor
+    kind: Literal["read", "write"] | None
+    params: Mapping[str, s.Field]
+    line: int = 0
+    returns: Type | None = None
+    draws: bool | None = None
+    examples: tuple[Any, ...] = ()
+
+
+class Facts:
+    """An environment class, with the spec it was compiled from where there is one."""
+
+    def __init__(self, environment: type[Any], checked: Checked | None = None) -> None:
+        self.environment = environment
+        self.checked = checked
+        self.spec = checked.spec if checked is not None else None
+        self.compiled = isinstance(environment, type) and issubclass(environment, Environment)
+        self.by_name = {(t.actor, t.name): t for t in self.tools}
+
+    @cached_property
+    def elsewhere(self) -> Elsewhere:
+        """Other times and other random numbers for the class."""
+        return Elsewhere(self.environment)
+
+    @cached_property
+    def path(self) -> str:
+        """The file that findings point into."""
+        if self.checked is not None:
+            return self.checked.path
+        if self.compiled and self.environment.source[0]:
+            return str(self.environment.source[0])
+        try:
+            return inspect.getsourcefile(self.environment) or ""
+        except (OSError, TypeError):
+            return ""
+
+    @cached_property
+    def tools(self) -> tuple[ToolFacts, ...]:
+        """The tools of both actors, in order."""
+        if self.compiled:
+            return tuple(self._declared(t) for t in self.environment.tool_table)
+        env = self.environment.new()
+        found = []
+        sides: list[tuple[Actor, Any]] = [("agent", env.tools), ("user", getattr(env, "user_tools", None))]
+        for actor, side in sides:
+            if side is None:
+                continue
+            kinds: Mapping[str, Any] = getattr(side, "kinds", {})
+            found += [
+                ToolFacts(name, actor, kinds.get(name), fields_of_schema(schema), self._line_of(name))
+                for name, schema in side.schemas.items()
+            ]
+        return tuple(found)
+
+    def _declared(self, tool: Any) -> ToolFacts:
+        params = {p.json: p for p in tool.params.values()}
+        spec, body = self.spec, self.body(tool.name)
+        if spec is None or body is None:
+            return ToolFacts(tool.name, tool.actor, tool.kind, params, tool.line)
+        declared = spec.tools[tool.name]
+        returns = declared.returns or body.returns
+        examples = tuple(dict(e.call) for e in declared.examples)
+        draws = body.effects.draws
+        return ToolFacts(tool.name, tool.actor, tool.kind, params, declared.span.line, returns, draws, examples)
+
+    def _line_of(self, name: str) -> int:
+        method = getattr(self.environment, name, None)
+        try:
+            return inspect.getsourcelines(method)[1] if callable(method) else 0
+        except (OSError, TypeError):
+            return 0
+
+    def body(self, tool: str) -> CheckedBody | None:
+        """The checked logic of a tool."""
+        return self.checked.tools.get(tool) if self.checked is not None else None
+
+    @property
+    def rules(self) -> Sequence[Rule]:
+        """The rules of a compiled class."""
+        return self.environment.rules if self.compiled else ()
+
+    def rule_line(self, name: str) -> int:
+        """Where a rule stands."""
+        if self.spec is not None and name in self.spec.rules:
+            return self.spec.rules[name].span.line
+        return next((r.line for r in self.rules if r.name == name), 0)
+
+    def span(self, line: int) -> Span | None:
+        """A line of the file, from its first character to its last that is not blank; None for line 0."""
+        if line < 1 or not self.path:
+            return None
+        rows = self.lines
+        text = rows[line - 1] if line <= len(rows) else ""
+        start = len(text) - len(text.lstrip()) + 1
+        return Span(self.path, line, start, line, max(start + 1, len(text.rstrip()) + 1))
+
+    @cached_property
+    def lines(self) -> Sequence[str]:
+        """The text of the spec by lines; empty without one."""
+        return self.checked.source.splitlines() if self.checked is not None else ()
