@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         EndEvent,
         Finding,
         Judgement,
+        Means,
         Subject,
         Task,
         TaskSource,
@@ -38,15 +39,15 @@ _MODULES = {
     "hookspecs": ("HOOKS_VERSION", "hookimpl"),
     "problems": ("PluginWarning",),
     "records": (
-        "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Finding", "Judgement", "Subject", "Task", "TaskSource",
-        "Verdict",
+        "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Finding", "Judgement", "Means", "Subject", "Task",
+        "TaskSource", "Verdict",
     ),
 }  # fmt: skip
 _PUBLIC = {name: f"envscaler.plugin.{module}" for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "HOOKS_VERSION", "Assessor", "AssessorEntry", "BackendEntry", "BadRow", "CallEvent", "Checker", "CheckerEntry",
-    "EndEvent", "Finding", "Judgement", "PluginWarning", "SourceEntry", "SpecsEntry", "Subject", "Task", "TaskSource",
+    "EndEvent", "Finding", "Judgement", "Means", "PluginWarning", "SourceEntry", "SpecsEntry", "Subject", "Task", "TaskSource",
     "TemplatesEntry", "Verdict", "hookimpl",
 ]  # fmt: skip
 

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 from envscaler.diagnostics import Diagnostic, Severity, Span
 
 if TYPE_CHECKING:
+    from envscaler.llm import Models
     from envscaler.runtime import Environment
     from envscaler.spec.checked import Checked
+    from envscaler.work import Run
 
 __all__ = [
-    "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Finding", "Judgement", "Status", "Subject", "Task",
+    "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Finding", "Judgement", "Means", "Status", "Subject", "Task",
     "TaskSource", "Verdict",
 ]  # fmt: skip
 
@@ -70,13 +72,29 @@ class TaskSource(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Means:
+    """What a run lends to its assessors; all of it may be missing.
+
+    ``models`` opens the language models of the run; ``run`` is its journal, in which what is finished survives a kill;
+    ``templates`` are folders that stand before the shipped templates; ``tell`` hears a line now and then on how far it is.
+    """
+
+    models: Callable[[], Models] | None = None
+    run: Run | None = None
+    templates: tuple[str, ...] = ()
+    tell: Callable[[str], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Subject:
-    """The environment to be judged: ``path`` and text of its spec, the checked spec, the class compiled from it."""
+    """The environment to be judged: ``path`` and text of its spec, the checked spec, the class compiled from it; and the
+    ``means`` to judge it with."""
 
     path: str
     source: str
     checked: Checked
     environment: type[Environment]
+    means: Means = Means()
 
 
 @dataclass(frozen=True, slots=True)
