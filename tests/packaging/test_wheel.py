@@ -2,55 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import venv
 import zipfile
 from pathlib import Path
 
 import pytest
+from tests.packaging.env import Env
 
 pytestmark = pytest.mark.wheel
-
-ROOT = Path(__file__).parents[2]
-
-
-class Env:
-    """A virtual environment; commands run in ``folder`` with nothing of ours on the path."""
-
-    def __init__(self, path: Path, folder: Path) -> None:
-        venv.create(path, with_pip=True)
-        self._bin = path / ("Scripts" if os.name == "nt" else "bin")
-        self._folder = folder
-
-    def run(self, *words: object, code: int = 0) -> str:
-        environ = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
-        done = subprocess.run(
-            [self._bin / str(words[0]), *map(str, words[1:])],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=self._folder,
-            env=environ,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout
-
-
-@pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("wheel")
-    subprocess.run([sys.executable, "-m", "build", "--wheel", "--outdir", out, ROOT], check=True, capture_output=True)
-    (built,) = out.glob("*.whl")
-    return built
-
-
-@pytest.fixture(scope="session")
-def full(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Env:
-    env = Env(tmp_path_factory.mktemp("full") / "v", tmp_path_factory.mktemp("work"))
-    env.run("pip", "install", "--quiet", wheel)
-    return env
 
 
 def test_what_is_in_it(wheel: Path) -> None:
