@@ -1,0 +1,24 @@
+"""Units of work that are done once: journaled, resumed by default, shared between processes."""
+
+from __future__ import annotations
+
+from envscaler.work.canonical import digest
+from envscaler.work.errors import (
+    DiskFullError,
+    JournalDamagedError,
+    JournalError,
+    JournalReadOnlyError,
+    JournalVersionError,
+    WorkError,
+)
+from envscaler.work.events import Counts, Event, Listener
+from envscaler.work.executors import Async, Ended, Executor, InProcess, Processes, Started, Threads
+from envscaler.work.journal import Kept, Unit
+from envscaler.work.problems import Problem
+from envscaler.work.run import Outcome, Run
+
+__all__ = [
+    "Async", "Counts", "DiskFullError", "Ended", "Event", "Executor", "InProcess", "JournalDamagedError", "JournalError",
+    "JournalReadOnlyError", "JournalVersionError", "Kept", "Listener", "Outcome", "Problem", "Processes", "Run", "Started",
+    "Threads", "Unit", "WorkError", "digest",
+]  # fmt: skip
