@@ -204,8 +204,23 @@ def test_pages_that_would_be_one_file_are_refused(tmp_path: Path) -> None:
     assert "would both have the page" in done.stderr
 
 
+def test_an_unreadable_file_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.yaml").write_bytes(HOSTILE.read_bytes())
+    Path("lost.yaml").symlink_to("nowhere")
+    done = run("docs", ".", "-o", "out", "--jobs", "2")
+    assert done.exit_code == exits.USAGE
+    assert "lost.yaml" in done.stderr
+    assert done.stdout.split() == ["out/hostile.html", "out/index.html"]
+
+
 def test_open_shows_the_last_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
-    monkeypatch.setattr("webbrowser.open", lambda url: shown.append(url) or True)
+
+    def show(url: str) -> bool:
+        shown.append(url)
+        return True
+
+    monkeypatch.setattr("webbrowser.open", show)
     assert run("docs", BANK, "-o", tmp_path, "--open").exit_code == exits.OK
     assert shown == [(tmp_path / "bank.html").resolve().as_uri()]

@@ -181,6 +181,14 @@ def test_a_bad_spec_is_named_and_left_out(small: Path) -> None:
     assert done.stderr.count("not counted") == 2
 
 
+def test_an_unreadable_file_is_named_and_left_out(small: Path) -> None:
+    (small.parent / "lost.yaml").symlink_to("nowhere")
+    done = run("stats", small.parent, "--jobs", "2")
+    assert done.exit_code == exits.USAGE
+    assert "lost.yaml" in done.stderr
+    assert done.stdout.splitlines()[-1] == "1 spec counted, 1 left out"
+
+
 def test_nothing_but_bad_specs(tmp_path: Path) -> None:
     bad = tmp_path / "bad.yaml"
     bad.write_text("envscaler: 1\n", encoding="utf-8")

@@ -9,6 +9,7 @@ import typer
 
 from envscaler import session
 from envscaler.cli import exits
+from envscaler.cli.options import Jobs
 from envscaler.cli.out import boundary, echo, note
 
 __all__ = ["add_to"]
@@ -29,6 +30,7 @@ def docs(
             "--output", "-o", help="The file to write (for one spec, *.html) or a folder. Default: build/NAME.html."
         ),
     ] = None,
+    jobs: Jobs = 1,
     open_: Annotated[bool, typer.Option("--open", help="Show the last page written in a browser.")] = False,
 ) -> int:
     """Write an HTML page about each spec, for people.
@@ -40,8 +42,11 @@ def docs(
     from envscaler.diagnostics import render_text
 
     code, last = exits.OK, None
-    for page in session.docs(specs, output):
-        if page.output is None:
+    for page in session.docs(specs, output, jobs=jobs):
+        if page.unread:
+            code = code or exits.USAGE
+            note(f"envscaler: {page.unread}")
+        elif page.output is None:
             code = exits.SPEC
             note(render_text(page.diagnostics, {page.path: page.source}))
         else:

@@ -11,6 +11,7 @@ import typer
 
 from envscaler import session
 from envscaler.cli import exits
+from envscaler.cli.options import Jobs
 from envscaler.cli.out import boundary, echo, echo_json, note
 
 if TYPE_CHECKING:
@@ -40,20 +41,22 @@ def stats(
         Path | None, typer.Option("--plots", help="Draw the distributions into this folder (needs envscaler[plots]).")
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="Of the pictures.")] = Format.png,
+    jobs: Jobs = 1,
 ) -> int:
     """Count rules, states, fields and tools of specs, beside the paper's table.
 
     The paper's columns are those of its Table 2, over 191 environments. A spec with errors is named and left out.
     """
-    found = session.stats(specs, plots, form.value)
+    found = session.stats(specs, plots, form.value, jobs=jobs)
     if as_json:
         echo_json(_plain(found))
     else:
         _show(found)
     for bad in found.bad:
-        more = f" (and {len(bad.diagnostics) - 1} more)" if len(bad.diagnostics) > 1 else ""
-        note(f"{bad.diagnostics[0].headline()}{more}; not counted")
-    return exits.SPEC if found.bad else exits.OK
+        note(f"{bad.reason}{f' (and {bad.more} more)' if bad.more else ''}; not counted")
+    if not found.bad:
+        return exits.OK
+    return exits.USAGE if all(bad.unread for bad in found.bad) else exits.SPEC
 
 
 def _show(found: Counted) -> None:
@@ -96,6 +99,6 @@ def _plain(found: Counted) -> dict[str, Any]:
             }
             for s in found.items
         ],
-        "left_out": [{"path": b.path, "reason": b.diagnostics[0].title} for b in found.bad],
+        "left_out": [{"path": b.path, "reason": b.reason} for b in found.bad],
         "plots": [str(p) for p in found.plots],
     }  # fmt: skip

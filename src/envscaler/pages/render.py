@@ -22,17 +22,32 @@ from envscaler.resources import template_path
 from envscaler.spec.checked import Checked
 from envscaler.spec.types import MISSING
 
-__all__ = ["Entry", "index_page", "spec_page"]
+__all__ = ["Entry", "index_entry", "index_page", "spec_page"]
 
 _WIDE = 88
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of an index: a spec that has a page. ``href`` leads to it."""
+    """What an index says of a spec that has a page. ``href`` leads to it; ``introduction`` is its first paragraph."""
 
     href: str
-    checked: Checked
+    name: str
+    version: str
+    title: str
+    introduction: str
+    tools: int
+    states: int
+    rules: int
+
+
+def index_entry(checked: Checked, href: str) -> Entry:
+    """The line of an index for a spec that passed the check."""
+    facts, spec = Facts(checked), checked.spec
+    assert spec is not None
+    introduction = next(iter(facts.introduction), "")
+    title = facts.prose(spec.title)
+    return Entry(href, spec.name, spec.version, title, introduction, len(spec.tools), len(spec.states), len(spec.rules))
 
 
 def spec_page(checked: Checked, folders: Sequence[str] = ()) -> str:
@@ -67,9 +82,8 @@ def spec_page(checked: Checked, folders: Sequence[str] = ()) -> str:
 
 def index_page(title: str, entries: Sequence[Entry], folders: Sequence[str] = ()) -> str:
     """A page that leads to those of several specs. ``folders``: of templates, before the shipped ones."""
-    facts = [(e.href, Facts(e.checked)) for e in entries]
     template = _environment(tuple(folders)).get_template("pages/index.html.j2")
-    return template.render(title=title, entries=facts, version=__version__)
+    return template.render(title=title, entries=entries, version=__version__)
 
 
 @lru_cache(maxsize=8)
