@@ -16,6 +16,7 @@ from envscaler.cli.app import app
 from envscaler.errors import UsageError
 from envscaler.session.packs import installed_specs, spec_path
 from envscaler.session.plugins import open_plugins
+from envscaler.spec.read import read_spec
 from tests.plugin.fake import HEAD, install
 
 PACK = (
@@ -108,6 +109,33 @@ def test_files_that_are_no_specs_are_left_out(site: Path) -> None:
     assert set(rows) == {"bakery", "broken"}
     assert (rows["bakery"].title, rows["bakery"].tools) == ("Bakery", 3)
     assert (rows["broken"].title, rows["broken"].tools) == ("", 0)
+
+
+def test_the_list_says_what_the_specs_say() -> None:
+    for row in installed_specs(open_plugins(third_parties=False))[::4]:
+        text = row.path.read_text(encoding="utf-8")
+        spec, _ = read_spec(str(row.path), text)
+        assert spec is not None
+        assert (row.title, row.tools) == (spec.title, len(spec.tools)), row.name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "envscaler: 1\nname: odd\ntitle: 'It''s: odd'\ntools: {one: {kind: read}}\n",
+        "envscaler: 1\nname: odd\ntitle: It's\n  odd\ntools:\n  one: {kind: read}\n",
+        "envscaler: 1\nname: odd\ntools:\n  one: {kind: read}\ntitle: Odd # it is\n",
+        "envscaler: 1\nname: odd\ntitle: Odd\ntools:\n  one:\n    kind: read\n    do: |\n      two:\n  # three:\n\n  four: {kind: read}\nstates: {}\n",
+        "envscaler: 1\nname: odd\ntitle: Odd\ntools:\n    one: {kind: read}\n    two: {kind: read}\n",
+    ],
+)
+def test_any_layout_can_be_listed(site: Path, text: str) -> None:
+    add_pack(site, "shops")
+    (site / "shops" / "odd.yaml").write_text(text, encoding="utf-8")
+    (row,) = [row for row in installed_specs(open_plugins()) if row.pack == "shops"]
+    spec, _ = read_spec("odd.yaml", text)
+    assert spec is not None
+    assert (row.title, row.tools) == (spec.title, len(spec.tools))
 
 
 def test_the_command(site: Path) -> None:

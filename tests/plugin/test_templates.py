@@ -20,6 +20,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a head of generated modules that says so, and a starter of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ENVSCALER_TEMPLATES", raising=False)
+    session.new("shop")
     folder = tmp_path / "mine"
     write(folder, "mine")
     return folder
@@ -32,9 +33,9 @@ def write(folder: Path, who: str) -> None:
 
 
 def first_line(*words: str) -> str:
-    done = CliRunner().invoke(app, [*words, "compile", "bank", "--no-verify"])
+    done = CliRunner().invoke(app, [*words, "compile", "shop.yaml", "--no-verify"])
     assert done.exit_code == 0, done.output
-    return Path("build/bank.py").read_text(encoding="utf-8").splitlines()[0]
+    return Path("build/shop.py").read_text(encoding="utf-8").splitlines()[0]
 
 
 def test_a_folder_by_option_or_variable(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,17 +54,17 @@ def test_a_folder_by_option_or_variable(mine: Path, monkeypatch: pytest.MonkeyPa
 def test_the_starter_too(mine: Path) -> None:
     (mine / "scaffold").mkdir()
     (mine / "scaffold" / "spec.yaml.j2").write_text("envscaler: 1\nname: {{ name }}\n", encoding="utf-8")
-    assert CliRunner().invoke(app, ["--templates", "mine", "new", "shop"]).exit_code == 0
-    assert Path("shop.yaml").read_text(encoding="utf-8") == "envscaler: 1\nname: shop\n"
+    assert CliRunner().invoke(app, ["--templates", "mine", "new", "store"]).exit_code == 0
+    assert Path("store.yaml").read_text(encoding="utf-8") == "envscaler: 1\nname: store\n"
 
 
 def test_pages_too(mine: Path) -> None:
     (mine / "pages").mkdir()
     (mine / "pages" / "page.css").write_text("/* of my own */", encoding="utf-8")
-    assert CliRunner().invoke(app, ["--templates", "mine", "docs", "bank"]).exit_code == 0
-    assert "/* of my own */" in Path("build/bank.html").read_text(encoding="utf-8")
-    assert CliRunner().invoke(app, ["docs", "bank"]).exit_code == 0
-    assert "/* of my own */" not in Path("build/bank.html").read_text(encoding="utf-8")
+    assert CliRunner().invoke(app, ["--templates", "mine", "docs", "shop.yaml"]).exit_code == 0
+    assert "/* of my own */" in Path("build/shop.html").read_text(encoding="utf-8")
+    assert CliRunner().invoke(app, ["docs", "shop.yaml"]).exit_code == 0
+    assert "/* of my own */" not in Path("build/shop.html").read_text(encoding="utf-8")
 
 
 def test_a_class_in_memory_too(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
