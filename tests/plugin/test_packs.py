@@ -125,7 +125,7 @@ def test_the_list_says_what_the_specs_say() -> None:
         "envscaler: 1\nname: odd\ntitle: 'It''s: odd'\ntools: {one: {kind: read}}\n",
         "envscaler: 1\nname: odd\ntitle: It's\n  odd\ntools:\n  one: {kind: read}\n",
         "envscaler: 1\nname: odd\ntools:\n  one: {kind: read}\ntitle: Odd # it is\n",
-        "envscaler: 1\nname: odd\ntitle: Odd\ntools:\n  one:\n    kind: read\n    do: |\n      two:\n  # three:\n\n  four: {kind: read}\nstates: {}\n",
+        "envscaler: 1\nname: odd\ntitle: Odd\ntools:\n  one:\n    kind: read\n    do: |\n      two:\n  # three:\n\n  four:\n    kind: read\n    do: |\n      return 1\nstates: {}\n",
         "envscaler: 1\nname: odd\ntitle: Odd\ntools:\n    one: {kind: read}\n    two: {kind: read}\n",
     ],
 )
