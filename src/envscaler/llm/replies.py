@@ -13,9 +13,11 @@ from envscaler.llm.secrets import without_known
 
 __all__ = ["accepted", "cleaned", "count", "split_reasoning"]
 
-# Tags count only where a line begins, so that JSON, whose strings hold no line breaks, is never cut.
-_BLOCK = re.compile(r"^[ \t]*<(think|thinking)>(.*?)(?:</\1>[ \t]*\n?|\Z)", re.DOTALL | re.MULTILINE)
-_CLOSING = re.compile(r"^[ \t]*</(?:think|thinking)>[ \t]*$\n?", re.MULTILINE)
+# Tags count only where a line begins, so that JSON, whose strings hold no line breaks, is never cut. An end tag without a
+# beginning counts when it is alone on its line.
+_TAG = re.compile(r"[^\S\n]*(?:<(think|thinking)>|</(?:think|thinking)>[^\S\n]*(?:\n|\Z))")
+_TAG_IN_LINE = re.compile(f"^{_TAG.pattern}", re.MULTILINE)
+_LINE_END = re.compile(r"[^\S\n]*\n?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -23,25 +25,32 @@ def split_reasoning(text: str) -> tuple[str, str]:
     """Content and reasoning of a text that mixes them by `<think>` tags.
 
     A block runs from a tag at the beginning of a line to its end tag, or to the end of the text where there is none.
-    An end tag alone on a line without a beginning ends reasoning that began in the prompt (templates do that).
+    An end tag alone on a line without a beginning ends reasoning that began in the prompt (templates do that). The content
+    holds no more reasoning: splitting it again gives it back.
     """
-    if "think" not in text:
-        return text, ""
+    kept: list[str] = []
     thoughts: list[str] = []
-    closing = _CLOSING.search(text)
-    opening = _BLOCK.search(text)
-    if closing and (opening is None or closing.start() < opening.start()):
-        thoughts.append(text[: closing.start()].strip())
-        text = text[closing.end() :]
-
-    def taken(match: re.Match[str]) -> str:
-        thoughts.append(match[2].strip())
-        return ""
-
-    rest = _BLOCK.sub(taken, text)
+    place, fresh = 0, False  # after a tag, what follows begins a line
+    while tag := (_TAG.match(text, place) if fresh else None) or _TAG_IN_LINE.search(text, place):
+        kept.append(text[place : tag.start()])
+        place, fresh = tag.end(), True
+        if tag[1] is None:
+            thoughts.append("".join(kept))
+            kept = []
+            continue
+        end = text.find(f"</{tag[1]}>", place)
+        if end < 0:
+            thoughts.append(text[place:])
+            place = len(text)
+            break
+        thoughts.append(text[place:end])
+        rest = _LINE_END.match(text, end + len(tag[1]) + 3)
+        place = rest.end() if rest else end
     if not thoughts:
         return text, ""
-    return rest.strip(), "\n\n".join(t for t in thoughts if t)
+    kept.append(text[place:])
+    stripped = (thought.strip() for thought in thoughts)
+    return "".join(kept).strip(), "\n\n".join(thought for thought in stripped if thought)
 
 
 def cleaned(reply: Reply) -> Reply:
