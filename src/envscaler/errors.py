@@ -62,6 +62,9 @@ class SpecError(EnvscalerError):
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
         super().__init__(f"{first.headline()}{more}")
 
+    def __reduce__(self) -> tuple[type[SpecError], tuple[tuple[Diagnostic, ...]]]:
+        return type(self), (self.diagnostics,)
+
 
 class StateError(EnvscalerError):
     """A state is not one the spec allows; ``problems`` lists every reason as ``path: reason``."""
@@ -71,6 +74,9 @@ class StateError(EnvscalerError):
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(self.problems))
+
+    def __reduce__(self) -> tuple[type[StateError], tuple[tuple[str, ...]]]:
+        return type(self), (self.problems,)
 
 
 class ToolCallError(EnvscalerError):

@@ -157,6 +157,17 @@ def test_a_difference_that_is_not_listed_is_shown(folder: Path) -> None:
     assert [row["ok"] for row in rows] == [False, True]
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_port_with_errors_is_told(folder: Path, jobs: str) -> None:
+    kept = recorded(folder)
+    third = folder / "third.yaml"
+    third.write_text(third.read_text(encoding="utf-8").replace("not lamp.lit", "true"), encoding="utf-8")
+    result = run("replay", str(folder), str(kept), "--jobs", jobs)
+    assert result.exit_code == exits.SPEC
+    assert "third.yaml" in result.output
+    assert "error[unknown-name]" in result.output
+
+
 @pytest.mark.parametrize(
     ("listing", "says"),
     [
