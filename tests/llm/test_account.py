@@ -136,7 +136,7 @@ def test_failed_attempts_count_against_the_limit(models: Open, server: Server) -
 def test_max_cost_without_a_price_is_refused(models: Open, server: Server) -> None:
     opened = models(server.llm(), max_cost=1.0)
     with pytest.raises(
-        UsageError, match=r"no price is known for tiny: .* --max-cost cannot be kept for the role agent"
+        UsageError, match=r"no price is known for tiny, .* --max-cost cannot be kept for the role agent"
     ):
         opened.role("agent")
 
@@ -151,6 +151,9 @@ def test_the_table_of_prices() -> None:
     wanted = Decimal(genai_prices.calc_price(counted, "gpt-4.1", provider_id="openai").total_price)
     assert Prices("openai", "gpt-4.1").cost(usage) == round(wanted * NANO)
     assert wanted > 1
+    assert Prices("openai", "deepseek-chat", "https://api.deepseek.com/v1").cost(usage) is not None
+    assert Prices("openai", "gpt-4.1", "http://127.0.0.1:8000/v1").cost(usage) is None
+    assert Prices("nobody", "gpt-4.1").cost(usage) is None
 
 
 def test_an_unknown_price_is_unknown_and_said_once(models: Open, server: Server) -> None:
@@ -166,9 +169,9 @@ def test_an_unknown_price_is_unknown_and_said_once(models: Open, server: Server)
 
 
 def test_own_prices_are_exact() -> None:
-    assert Prices(None, "m", 0.05, 0.4).cost(Usage(3, 7)) == 150 + 2800
-    assert Prices(None, "m", free=True).cost(Usage(None, None)) == 0
-    assert Prices(None, "m", 1, 1).cost(Usage(None, 3)) is None
+    assert Prices("x", "m", None, 0.05, 0.4).cost(Usage(3, 7)) == 150 + 2800
+    assert Prices("x", "m", free=True).cost(Usage(None, None)) == 0
+    assert Prices("x", "m", None, 1, 1).cost(Usage(None, 3)) is None
 
 
 # -- the table

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,13 @@ def start(server: Server, tmp_path: Path, count: int, **options: Any) -> subproc
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def until(reached: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Wait for what the process is to bring about, as long as it lives."""
+    while not reached():
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.01)
+
+
 def test_fifty_requests_in_two_processes_are_fifty(models: Open, server: Server, tmp_path: Path) -> None:
     server.otherwise = lambda said: text(f"re: {said}", delay=0.02)
     processes = [start(server, tmp_path, 50) for _ in range(2)]
@@ -174,8 +182,7 @@ def test_fifty_requests_in_two_processes_are_fifty(models: Open, server: Server,
 def test_a_claim_of_a_killed_process_is_taken_over(models: Open, server: Server, tmp_path: Path) -> None:
     server.steps = [Step(fault="hang")]
     process = start(server, tmp_path, 1)
-    while server.seen == 0:
-        time.sleep(0.01)
+    until(lambda: server.seen == 1, process)
     process.kill()
     process.wait()
     opened = models(server.llm(), cache=str(tmp_path / "cache"))
@@ -250,8 +257,7 @@ def test_ctrl_c_stops_within_a_second_and_keeps_what_is_done(models: Open, serve
     process = start(server, tmp_path, 12, concurrency=12)
     assert process.stdout is not None
     done = [process.stdout.readline() for _ in range(5)]
-    while server.seen < 12:
-        time.sleep(0.01)
+    until(lambda: server.seen == 12, process)
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=10)

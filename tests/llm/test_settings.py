@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
 from envscaler.errors import UsageError
+from envscaler.llm.backends.scripted import ScriptedBackend
 from envscaler.llm.settings import OPTIONS, ROLES, RoleSettings
+from envscaler.plugin.entries import BackendEntry
+from envscaler.plugin.hookspecs import hookimpl
+from envscaler.plugin.manager import Plugins
+from envscaler.plugin.problems import Origin
+from envscaler.session.llm import LlmOptions, open_models
+from envscaler.session.plugins import open_plugins
 from tests.llm.conftest import KEY, Open
 
 
@@ -130,6 +139,45 @@ def test_a_wrong_variable(models: Open, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("ENVSCALER_LLM_PLANER", "openai/x")
     with pytest.raises(UsageError, match="ENVSCALER_LLM_PLANER: there is no role planer"):
         models()
+
+
+class Theirs:
+    """A plugin with a backend of its own, and an option that only it knows."""
+
+    asked: ClassVar[list[Mapping[str, Any]]] = []
+
+    @staticmethod
+    @hookimpl
+    def envscaler_backends() -> list[BackendEntry]:
+        def make(settings: Mapping[str, Any]) -> ScriptedBackend:
+            Theirs.asked.append(dict(settings))
+            if unknown := set(settings) - {"model", "timeout", "concurrency", "voice"}:
+                raise UsageError(f"there is no option {unknown.pop()}")
+            return ScriptedBackend(lambda r: settings["voice"], model=settings["model"])
+
+        return [BackendEntry("theirs", "A backend of somebody else's", make)]
+
+
+def test_a_plugins_backend_and_its_options() -> None:
+    def plugins() -> Plugins:
+        loaded = open_plugins(third_parties=False)
+        loaded.add(Origin("theirs", "envscaler-theirs", "1"), Theirs)
+        return loaded
+
+    opened = open_models(LlmOptions(["theirs/x,voice=deep,max_tokens=5"], cache="off"), plugins=plugins)
+    assert opened.run(opened.role("agent").chat("hi")).content == "deep"
+    assert Theirs.asked == [{"model": "x", "voice": "deep", "timeout": 600.0, "concurrency": 8}]
+    opened.close()
+    opened = open_models(LlmOptions(["theirs/x,vioce=deep"], cache="off"), plugins=plugins)
+    with pytest.raises(UsageError, match="there is no option vioce"):
+        opened.role("agent")
+
+
+def test_a_shipped_backend_loads_no_plugin() -> None:
+    def plugins() -> Plugins:
+        raise AssertionError("loaded")
+
+    open_models(LlmOptions(["openai/x"], cache="off"), plugins=plugins).role("agent")
 
 
 def test_every_option_and_role_is_explained() -> None:

@@ -112,6 +112,30 @@ def test_a_hint_past_the_patience_ends_the_call_at_once(models: Open, server: Se
     assert caught.value.retry_after == 900
 
 
+def test_waiting_for_ones_turn_is_not_counted(models: Open, server: Server) -> None:
+    server.otherwise = lambda said: text(said, delay=0.1)
+    server.steps = [text("one", delay=0.1)] * 4 + [status(500)]
+    llm = role(models, server, "openai", concurrency=1, patience=0.3)
+
+    async def five() -> list[Answer]:
+        answers = await asyncio.gather(*(llm.chat(str(n)) for n in range(5)))
+        await llm.aclose()
+        return answers
+
+    assert len(asyncio.run(five())) == 5
+    assert outcomes(llm).count("server") == 1
+
+
+def test_after_a_hint_past_the_patience_others_are_not_held(models: Open, server: Server) -> None:
+    server.steps = [status(429, headers={"retry-after": "900"})]
+    llm = role(models, server, "openai", patience=60)
+    with pytest.raises(errors.RateLimitError):
+        chat(llm)
+    start = time.monotonic()
+    assert chat(llm).content == "echo: hello"
+    assert time.monotonic() - start < 3
+
+
 def test_a_hint_may_be_a_date(models: Open, server: Server) -> None:
     server.steps = [status(429, headers={"retry-after": email.utils.formatdate(time.time() + 900, usegmt=True)})]
     with pytest.raises(errors.RateLimitError) as caught:
@@ -458,6 +482,29 @@ def test_tools_calls_and_results_make_the_round_trip(models: Open, server: Serve
     else:
         assert [m["role"] for m in body["messages"]] == ["user", "assistant", "tool", "tool"]
         assert server.bodies[0]["tool_choice"] == "required"
+
+
+def test_prompts_that_come_again_are_marked_for_anthropics_cache(models: Open, server: Server) -> None:
+    llm = role(models, server, "anthropic")
+    tool = {"name": "find", "parameters": {"type": "object"}}
+    chat(llm, "one question")
+    chat(
+        llm,
+        [
+            {"role": "user", "content": "hi"},
+            {"role": "assistant", "content": "yes?"},
+            {"role": "user", "content": "go"},
+        ],
+        tools=[tool],
+    )
+    assert "cache_control" not in json.dumps(server.bodies[0])
+    body = server.bodies[1]
+    assert (
+        body["tools"][-1]["cache_control"]
+        == body["messages"][-1]["content"][-1]["cache_control"]
+        == {"type": "ephemeral"}
+    )
+    assert json.dumps(body).count("cache_control") == 2
 
 
 @pytest.mark.parametrize("odd", ["\ud800", "\x00", "\u202e"])

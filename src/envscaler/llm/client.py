@@ -119,7 +119,9 @@ class Llm:
         self.ledger = ledger or Ledger(None)
         self._cache = cache
         self._budget = budget or Budget(self.ledger)
-        self._prices = prices or Prices(None, backend.model, settings.price_in, settings.price_out, backend.free)
+        self._prices = prices or Prices(
+            backend.name, backend.model, settings.base_url, settings.price_in, settings.price_out, backend.free
+        )
         self._gate = gate or Gate(settings.concurrency)
 
     async def chat(
@@ -248,28 +250,14 @@ class Llm:
 
     async def _retrying(self, call: _Call, request: Request, judge: Callable[[Reply], Any]) -> Reply:
         """A reply that ``judge`` lets pass; passing faults are tried again within the role's attempts and patience."""
-        from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_before_delay
+        from tenacity import AsyncRetrying, retry_if_exception
 
-        patience = stop_before_delay(self.settings.patience)
-
-        def enough(state: RetryCallState) -> bool:
-            error = _failure(state)
-            most = min(self.settings.attempts, error.most or self.settings.attempts)
-            return state.attempt_number >= most or patience(state)
-
-        def wait(state: RetryCallState) -> float:
-            error = _failure(state)
-            if error.retry_after is not None:
-                self._gate.hold(error.retry_after)
-                return error.retry_after
-            doubled = self.settings.backoff * float(2 ** min(state.attempt_number - 1, 16))
-            return min(doubled, _LONGEST_WAIT) * random.uniform(0.5, 1.0)  # noqa: S311 - spreads retries
-
+        plan = _Patience(self.settings, call, self._gate)
         number = 0
         try:
             async for attempt in AsyncRetrying(
-                stop=enough,
-                wait=wait,
+                stop=lambda state: plan.after(state.attempt_number, _failure(state)) is None,
+                wait=lambda state: plan.after(state.attempt_number, _failure(state)) or 0.0,
                 retry=retry_if_exception(lambda e: isinstance(e, CallError) and e.transient),
                 reraise=True,
             ):
@@ -320,6 +308,43 @@ class Llm:
             call.id, began, seconds, call.role, call.stage, call.unit, self.backend.name, self.backend.model,
             outcome, usage, cost,
         )  # fmt: skip
+
+
+class _Patience:
+    """How long to wait after each failed attempt of a call, and when to give up.
+
+    What counts is the time in attempts and between them, not that in the gate: among a thousand calls, waiting for one's
+    turn is no fault.
+    """
+
+    def __init__(self, settings: RoleSettings, call: _Call, gate: Gate) -> None:
+        self._settings = settings
+        self._call = call
+        self._gate = gate
+        self._waited = 0.0
+        self._plans: dict[int, float | None] = {}
+
+    def after(self, number: int, error: CallError) -> float | None:
+        """Seconds to wait after attempt ``number``, None to give up; the same however often it is asked."""
+        if number not in self._plans:
+            self._plans[number] = self._planned(number, error)
+        return self._plans[number]
+
+    def _planned(self, number: int, error: CallError) -> float | None:
+        own = self._settings
+        if number >= min(own.attempts, error.most or own.attempts):
+            return None
+        if error.retry_after is not None:
+            seconds = error.retry_after
+        else:
+            doubled = min(own.backoff * float(2 ** min(number - 1, 16)), _LONGEST_WAIT)
+            seconds = doubled * random.uniform(0.5, 1.0)  # noqa: S311 - spreads retries
+        if self._call.spent.seconds + self._waited + seconds > own.patience:
+            return None
+        if error.retry_after is not None:
+            self._gate.hold(seconds)
+        self._waited += seconds
+        return seconds
 
 
 def _failure(state: Any) -> CallError:

@@ -82,8 +82,9 @@ class Models:
             )
         backend: Backend = self._find(settings.backend).make(settings.for_backend())
         prices = Prices(
-            None if settings.base_url else settings.backend,
+            settings.backend,
             settings.model_name,
+            settings.base_url,
             settings.price_in,
             settings.price_out,
             backend.free,

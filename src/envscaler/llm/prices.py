@@ -6,6 +6,9 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
 from envscaler.llm.messages import Usage
 
@@ -18,12 +21,14 @@ NANO = 1_000_000_000  # costs are kept in billionths of a US dollar: exact enoug
 class Prices:
     """The prices of one role's model.
 
-    ``provider`` is whose table to look in, None for a server that is nobody's known one. ``price_in`` and ``price_out``,
-    in US dollars for a million tokens, come before the table. ``tell`` hears, once, that a price is not known.
+    ``provider`` is whose table to look in; ``address`` a server's, by which it may be known instead. ``price_in`` and
+    ``price_out``, in US dollars for a million tokens, come before any table. ``tell`` hears, once, that a price is not
+    known.
     """
 
-    provider: str | None
+    provider: str
     model: str
+    address: str | None = None
     price_in: float | None = None
     price_out: float | None = None
     free: bool = False
@@ -58,29 +63,27 @@ class Prices:
 
     def unknown(self) -> str:
         """One line that says that the price is not known, and what to do."""
-        return (
-            f"no price is known for {self.model}: its cost is counted as unknown; set price_in and price_out to have it "
-            "counted"
-        )
+        found = find_spec("genai_prices") is not None
+        way = "" if found else "install genai-prices, or "
+        return f"no price is known for {self.model}, so that its cost is unknown: {way}set price_in and price_out"
 
     def _table(self, usage: Usage, served: str) -> int | None:
-        if self.provider is None:
-            return None
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                import genai_prices
+                table: Any = import_module("genai_prices")
         except ImportError:
             return None
-        counted = genai_prices.Usage(
+        counted = table.Usage(
             input_tokens=usage.tokens_in,
             output_tokens=usage.tokens_out,
             cache_read_tokens=usage.cached,
             cache_write_tokens=usage.cache_writes,
         )
+        whose = {"provider_api_url": self.address} if self.address else {"provider_id": self.provider}
         for model in dict.fromkeys((served, self.model)):
             try:
-                price = genai_prices.calc_price(counted, model, provider_id=self.provider).total_price
+                price = table.calc_price(counted, model, **whose).total_price
             except (LookupError, ValueError):
                 continue
             return round(Decimal(price) * NANO)

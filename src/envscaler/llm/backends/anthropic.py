@@ -75,9 +75,21 @@ def body(request: Request) -> dict[str, Any]:
             {"name": t.name, "description": t.description, "input_schema": dict(t.parameters)} for t in request.tools
         ]
         plain["tool_choice"] = _choice(request.tool_choice)
+    _mark(plain)
     if request.temperature is not None:
         plain["temperature"] = request.temperature
     return plain
+
+
+def _mark(plain: dict[str, Any]) -> None:
+    """Ask for the prompt to be kept where it is likely to come again: tools, which all episodes of an environment share,
+    and a conversation under way, whose next request begins with this one."""
+    kept = {"cache_control": {"type": "ephemeral"}}
+    if plain.get("tools"):
+        plain["tools"][-1] |= kept
+    turns = plain["messages"]
+    if len(turns) > 1 and turns[-1]["content"][-1]["type"] in {"text", "tool_result"}:
+        turns[-1]["content"][-1] |= kept
 
 
 def _choice(choice: str) -> dict[str, str]:
