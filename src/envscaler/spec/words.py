@@ -31,11 +31,11 @@ def bound_words(field: Field) -> list[str]:
         if bound is not None:
             words.append(f"{text} {written_bound(field.type, bound)}")
     kind = strip_null(field.type)
-    unit = "items" if isinstance(kind, ListOf) else "entries" if isinstance(kind, DictOf) else "characters"
-    if field.min_length is not None:
-        words.append(f"at least {field.min_length} {unit}")
-    if field.max_length is not None:
-        words.append(f"at most {field.max_length} {unit}")
+    units = ("item", "items") if isinstance(kind, ListOf) else ("character", "characters")
+    units = ("entry", "entries") if isinstance(kind, DictOf) else units
+    for length, text in ((field.min_length, "at least"), (field.max_length, "at most")):
+        if length is not None:
+            words.append(f"{text} {length} {units[length != 1]}")
     if field.pattern is not None:
         words.append(f"matches {field.pattern}")
     return words
