@@ -94,3 +94,21 @@ def envscaler_templates():
     ):
         patch.setenv("ENVSCALER_TEMPLATES", "hous")
         template_folders()
+
+
+def test_a_plugin_is_asked_once_however_many_processes_compile(
+    site: Path, mine: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(site / "house", "the house")
+    source = "from pathlib import Path\n@hookimpl\ndef envscaler_templates():\n"
+    source += "    return [TemplatesEntry('house', 'House style', Path(__file__).parent / 'house')]\n"
+    install(site, "envscaler-house", HEAD + source)
+    install(site, "envscaler-bad", "raise SystemExit")
+    session.new("store")
+    done = CliRunner().invoke(
+        app, ["--templates", "house", "compile", "shop.yaml", "store.yaml", "--no-verify", "--jobs", "2"]
+    )
+    assert done.exit_code == 0
+    assert done.output.count("plugin bad (envscaler-bad 1.0): cannot be imported") == 1
+    assert "plugin bad" not in capfd.readouterr().err
+    assert Path("build/store.py").read_text(encoding="utf-8").startswith("# Written by the house\n")

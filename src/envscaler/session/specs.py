@@ -150,7 +150,7 @@ def compile(  # noqa: A001
         raise UsageError(f"{target} is one file, but {len(files)} specs are to be compiled; name a folder")
     taken: dict[Path, str] = {}
     clashes = []
-    for made in each(partial(_made, verify=verify), files, jobs):
+    for made in each(partial(_made, verify=verify, templates=template_folders()), files, jobs):
         output_file = None
         if made.module is not None:
             module = target if to_file else target / f"{made.name}.py"
@@ -179,7 +179,7 @@ class _Made:
     unread: str = ""
 
 
-def _made(file: Path, verify: bool) -> _Made:
+def _made(file: Path, verify: bool, templates: Sequence[str]) -> _Made:
     try:
         checked = checked_file(file)
     except UsageError as error:
@@ -189,7 +189,7 @@ def _made(file: Path, verify: bool) -> _Made:
         return made
     from envscaler.compiler import compile_spec
 
-    unit = compile_spec(checked, templates=template_folders())
+    unit = compile_spec(checked, templates=templates)
     made.name, made.module = checked.spec.name, unit.text
     if verify:
         from envscaler.compiler import load_class
