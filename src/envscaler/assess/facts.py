@@ -118,6 +118,16 @@ class Facts:
         """The checked logic of a tool."""
         return self.checked.tools.get(tool) if self.checked is not None else None
 
+    @cached_property
+    def shapes(self) -> Sequence[s.StateShape]:
+        """The states of a compiled class."""
+        return tuple(self.environment.states) if self.compiled else ()
+
+    @cached_property
+    def key_names(self) -> Mapping[str, str]:
+        """By collection the name under which results give its keys."""
+        return {shape.name: shape.key.json for shape in self.shapes if isinstance(shape, s.Collection)}
+
     @property
     def rules(self) -> Sequence[Rule]:
         """The rules of a compiled class."""

@@ -15,7 +15,7 @@ from envscaler.spec.types import MISSING
 if TYPE_CHECKING:
     from envscaler.runtime import Environment, ToolResult
 
-__all__ = ["CODES", "INITIAL_STATE", "WRONG_EXAMPLE", "verify"]
+__all__ = ["CODES", "INITIAL_STATE", "WRONG_EXAMPLE", "given_state", "verify"]
 
 INITIAL_STATE = "initial-state"
 WRONG_EXAMPLE = "example-differs"
@@ -89,7 +89,7 @@ def _diagnostic(tool: ToolDef, example: Example, problem: str) -> Diagnostic:
 
 def _run(spec: Spec, environment: type[Environment], tool: ToolDef, example: Example) -> Iterator[str]:
     try:
-        env = environment.new(_given(spec, example.given) if example.given else None)
+        env = environment.new(given_state(spec, example.given) if example.given else None)
     except StateError as error:
         yield f"`given` makes a state that is not allowed: {error.problems[0]}"
         return
@@ -125,7 +125,7 @@ def _dotted(pointer: str) -> str:
     return f" at {pointer}" if pointer else ""
 
 
-def _given(spec: Spec, given: Mapping[str, Any]) -> dict[str, Any]:
+def given_state(spec: Spec, given: Mapping[str, Any]) -> dict[str, Any]:
     """The initial state with ``given`` laid over it: by state, then key, then field; null for a record removes it."""
     state = dict(spec.initial_state)
     for name, part in given.items():

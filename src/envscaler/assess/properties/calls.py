@@ -8,6 +8,7 @@ from typing import Any
 
 from envscaler.assess.events import Breach, Seen
 from envscaler.assess.guard import Overrun
+from envscaler.assess.layout import records_of
 from envscaler.assess.properties.conforming import misfit
 from envscaler.errors import StateError
 from envscaler.plugin.records import CallEvent
@@ -119,11 +120,11 @@ def moved(seen: Seen) -> Iterator[tuple[Any, str, str, str]]:
         if rule.moves is None:
             continue
         state, _, name = rule.moves[0].partition(".")
-        shape = next((s for s in seen.facts.environment.states if s.name == state), None)
+        shape = next((s for s in seen.facts.shapes if s.name == state), None)
         if shape is None:
             continue
         field = shape.record.field(name).json
-        before, after = _records(shape, seen.before), _records(shape, seen.after)
+        before, after = records_of(shape, seen.before), records_of(shape, seen.after)
         for key, record in after.items():
             old, new = before.get(key, {}).get(field), record.get(field)
             if old is not None and new is not None and old != new:
@@ -180,25 +181,3 @@ def _shape_of(problem: str) -> str:
     """A problem without what differs from record to record: `accounts.A-1.balance: must be …` gives `accounts balance`."""
     path = problem.partition(":")[0].split(".")
     return " ".join(dict.fromkeys((path[0].partition("[")[0], path[-1])))
-
-
-def _records(shape: Any, state: Any) -> dict[str, Any]:
-    """The records of a state's JSON by key, whatever its form; those of nested trees by their path."""
-    if shape.__class__.__name__ == "Single":
-        return {shape.name: state if shape.form == "flat" else state.get(shape.name, {})}
-    part = state.get(shape.name) or {}
-    nested = shape.tree.nested if shape.tree is not None else None
-    if nested is not None:
-        name = shape.record.field(shape.tree.name).json
-        return dict(_nodes(part, nested, name, ""))
-    if isinstance(part, list):
-        return {str(record.get(shape.key.json)): record for record in part}
-    return dict(part)
-
-
-def _nodes(part: Any, nested: str, name: str, above: str) -> Iterator[tuple[str, Any]]:
-    items = part.items() if isinstance(part, dict) else [(node.get(name), node) for node in part]
-    for key, node in items:
-        path = f"{above}/{key}"
-        yield path, node
-        yield from _nodes(node.get(nested) or {}, nested, name, path)
