@@ -14,22 +14,35 @@ from envscaler.spec.checked import Checked, CheckedBody, Note, Role
 from envscaler.spec.model import Spec
 from envscaler.spec.types import Key, Type
 
-__all__ = ["LogicBlock", "blocks", "one_line"]
+__all__ = ["LogicBlock", "blocks", "one_line", "pair"]
+
+_MOST = 90
 
 
-def one_line(text: str, most: int = 90) -> str:
+def one_line(text: str) -> str:
     """A stretch of code on one line, cut where it is long."""
     flat = " ".join(text.split())
-    return flat if len(flat) <= most else flat[: most - 1] + "…"
+    return flat if len(flat) <= _MOST else flat[: _MOST - 1] + "…"
+
+
+def pair(before: str, after: str) -> tuple[str, str]:
+    """Code before and after a change, each on one line, cut so that the change is seen."""
+    a, b = " ".join(before.split()), " ".join(after.split())
+    same = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    start = max(0, same - _MOST // 3) if max(len(a), len(b)) > _MOST else 0
+    start = 0 if start < 10 else start
+    lead = "…" if start else ""
+    return one_line(lead + a[start:]), one_line(lead + b[start:])
 
 
 def blocks(checked: Checked) -> Iterator[LogicBlock]:
-    """Every block of logic of a checked spec, in the order of the file."""
+    """The logic of a checked spec's rules, helpers and tools, in the order of the file. Setup functions are left out: no
+    call of a tool reaches them."""
     assert checked.spec is not None
     starts = [0]
     for line in checked.source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    bodies = [*checked.rules.values(), *checked.helpers.values(), *checked.setup.values(), *checked.tools.values()]
+    bodies = [*checked.rules.values(), *checked.helpers.values(), *checked.tools.values()]
     for body in sorted(bodies, key=lambda b: b.block.line):
         yield LogicBlock(checked, checked.spec, body, starts)
 
@@ -67,7 +80,7 @@ class LogicBlock:
 
     @property
     def kind(self) -> str:
-        """`tool`, `helper`, `rule` or `setup`."""
+        """`tool`, `helper` or `rule`."""
         return self.owner.split()[0]
 
     @property
@@ -102,6 +115,11 @@ class LogicBlock:
     def text(self, node: cst.CSTNode) -> str:
         """The node as it is written."""
         return self.checked.source[self.start(node) : self.end(node)]
+
+    def operand(self, node: cst.CSTNode) -> str:
+        """The node as it is written, in brackets where it could fall apart in another place."""
+        whole = isinstance(node, cst.BinaryOperation | cst.BooleanOperation | cst.Comparison | cst.IfExp)
+        return f"({self.text(node)})" if whole else self.text(node)
 
     def between(self, left: cst.CSTNode, right: cst.CSTNode) -> tuple[int, int, str]:
         """What stands between two nodes: its offsets and its text."""
@@ -158,7 +176,7 @@ class LogicBlock:
         after = text
         for edit in sorted(edits, reverse=True):
             after = after[: edit.start - start] + edit.new + after[edit.end - start :]
-        return Site(self.line(node), self.owner, one_line(text), one_line(after), edits)
+        return Site(self.line(node), self.owner, *pair(text, after), edits)
 
     def removal(self, node: cst.CSTNode) -> Site | None:
         """The site at which a statement is gone, with the block around it where it is all of that; None for the only one."""
@@ -203,7 +221,7 @@ class LogicBlock:
         if self.kind == "rule":
             each = spec.rules[name].each
             return {"it": spec.states[each].record} if each in spec.states else {}
-        params = {"tool": spec.tools, "helper": spec.helpers, "setup": spec.setup}[self.kind][name].params
+        params = spec.tools[name].params if self.kind == "tool" else spec.helpers[name].params
         found: dict[str, Type] = {p.name: p.field.type for p in params}
         for param in params:
             if param.as_name is not None and isinstance(param.field.type, Key):

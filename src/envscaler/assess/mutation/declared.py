@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from envscaler.assess.mutation.blocks import one_line
+from envscaler.assess.mutation.blocks import pair
 from envscaler.assess.mutation.mutants import Edit, Site
 from envscaler.spec import yamltree as y
 from envscaler.spec.checked import Checked
@@ -60,7 +60,7 @@ class Declared:
         at = node.start - shown.start
         after = before[:at] + new + before[at + node.end - node.start :]
         prefix = f"{word}: " if word else ""
-        return Site(node.span.line, owner, one_line(prefix + before), one_line(prefix + after), (edit,))
+        return Site(node.span.line, owner, *pair(prefix + before, prefix + after), (edit,))
 
 
 def declared_bounds(declared: Declared) -> Iterator[Site]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Edit", "Fault", "Mutant", "Operator", "Site", "apply"]
+__all__ = ["Edit", "Fault", "Layer", "Mutant", "Site", "apply"]
 
 Fault = Literal[
     "types", "attributes", "purity", "atomicity", "determinism", "leaks", "references", "logic", "messages",
@@ -47,17 +46,6 @@ class Site:
     before: str
     after: str
     edits: tuple[Edit, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """A way to go wrong. ``sites`` gives every place of a spec where it applies; what it takes depends on ``layer``."""
-
-    name: str
-    summary: str
-    fault: Fault
-    layer: Layer
-    sites: Callable[..., Iterator[Site]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,36 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from envscaler.assess.mutation import conditions, declared, modules, refusing, values
 from envscaler.assess.mutation.blocks import LogicBlock, blocks
 from envscaler.assess.mutation.declared import Declared
-from envscaler.assess.mutation.mutants import Fault, Operator, Site
+from envscaler.assess.mutation.generated import Generated
+from envscaler.assess.mutation.mutants import Fault, Layer, Site
+from envscaler.compiler import compile_spec
 from envscaler.spec.checked import Checked
 
-__all__ = ["OPERATORS"]
+__all__ = ["OPERATORS", "Material", "Operator"]
 
 InLogic = Callable[[LogicBlock], Iterator[Site]]
 InForm = Callable[[Declared], Iterator[Site]]
+InModule = Callable[[Generated], Iterator[Site]]
 
 
-def _spec(
-    name: str, summary: str, fault: Fault, *logic: InLogic, forms: tuple[InForm, ...] = (), owners: str = ""
-) -> Operator:
-    """An operator on a spec's text; ``owners``: the kinds of blocks it looks at, all by default."""
+class Material:
+    """A spec free of errors, in the forms in which operators look at it; each is made once, when it is first asked for."""
 
-    def sites(checked: Checked) -> Iterator[Site]:
-        for block in blocks(checked):
-            if not owners or block.kind in owners.split():
-                for find in logic:
-                    yield from find(block)
-        if forms:
-            tree = Declared(checked)
-            for look in forms:
-                yield from look(tree)
+    def __init__(self, checked: Checked) -> None:
+        self.checked = checked
 
-    return Operator(name, summary, fault, "spec", sites)
+    @cached_property
+    def blocks(self) -> list[LogicBlock]:
+        return list(blocks(self.checked))
+
+    @cached_property
+    def declared(self) -> Declared:
+        return Declared(self.checked)
+
+    @cached_property
+    def generated(self) -> Generated:
+        return Generated(self.checked, compile_spec(self.checked))
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A way to go wrong: in the logic and in the declarations of a spec, or in its module."""
+
+    name: str
+    summary: str
+    fault: Fault
+    logic: tuple[InLogic, ...] = ()
+    forms: tuple[InForm, ...] = ()
+    module: InModule | None = None
+
+    @property
+    def layer(self) -> Layer:
+        """What its edits are of."""
+        return "spec" if self.module is None else "module"
+
+    def sites(self, material: Material) -> Iterator[Site]:
+        """Every place of a spec where it applies."""
+        for block in material.blocks if self.logic else ():
+            for find in self.logic:
+                yield from find(block)
+        for look in self.forms:
+            yield from look(material.declared)
+        if self.module is not None:
+            yield from self.module(material.generated)
+
+
+def _spec(name: str, summary: str, fault: Fault, *logic: InLogic, forms: tuple[InForm, ...] = ()) -> Operator:
+    return Operator(name, summary, fault, logic, forms)
 
 
 _ALL: Final = (
@@ -59,7 +96,7 @@ _ALL: Final = (
     _spec("type-error", "a number as text, a length for a text", "types", values.type_error),
     _spec("enum-typo", "a member of an enum is misspelt", "types", values.enum_typo),
     _spec("attribute-error", "a field, key or method is misspelt", "attributes", values.attribute_error),
-    *(Operator(name, summary, fault, "module", sites) for name, summary, fault, sites in modules.OPERATORS),
+    *(Operator(name, summary, fault, module=sites) for name, summary, fault, sites in modules.OPERATORS),
 )  # fmt: skip
 
 OPERATORS: Final[Mapping[str, Operator]] = {o.name: o for o in _ALL}

@@ -86,19 +86,21 @@ def missing_update(block: LogicBlock) -> Iterator[Site]:
 
 
 def wrong_record(block: LogicBlock) -> Iterator[Site]:
-    """What is changed is another record of the same collection."""
+    """What is changed is another record of the collection: one that is at hand, or the first of all."""
     for statement, part in _updates(block):
         for node in _within(part):
-            if not isinstance(node, cst.Name):
+            up = block.parents[node]
+            if not isinstance(node, cst.Name | cst.Subscript) or (isinstance(up, cst.Attribute) and up.attr is node):
                 continue
             of = block.type(node)
-            up = block.parents[node]
-            if isinstance(up, cst.Attribute) and up.attr is node:
-                continue
-            if isinstance(of, Key) or (isinstance(of, Struct) and of.collection is not None):
+            record = isinstance(of, Struct) and of.collection is not None
+            if isinstance(node, cst.Name) and (record or isinstance(of, Key)):
                 others = [n for n, t in block.scope(statement).items() if n != node.value and strip_null(t) == of]
-                for other in others[:2]:
+                for other in others[:1]:
                     yield block.replace(node, other, statement)
+            if record and isinstance(up, cst.Attribute):
+                assert isinstance(of, Struct)
+                yield block.replace(node, f"first({of.collection}.values())", statement)
 
 
 def _within(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -146,8 +148,8 @@ def _texts(of: Type) -> bool:
 
 def _exchange(block: LogicBlock, one: cst.CSTNode, two: cst.CSTNode, shown: cst.CSTNode) -> Site:
     edits = (
-        Edit(block.start(one), block.end(one), block.text(two)),
-        Edit(block.start(two), block.end(two), block.text(one)),
+        Edit(block.start(one), block.end(one), block.operand(two)),
+        Edit(block.start(two), block.end(two), block.operand(one)),
     )
     return block.site(one, edits, shown)
 

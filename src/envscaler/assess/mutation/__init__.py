@@ -1,0 +1,1 @@
+"""Mutation: faults put into sound specs, to measure what the assessor finds."""

@@ -1,0 +1,274 @@
+"""Faults that a spec cannot express: in the generated module, and in the parts of the runtime that it stands on.
+
+Each is an edit of the module's text. A part of the runtime is replaced by a subclass that the text itself brings, so that
+nothing outside the mutant's own module is ever touched.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from envscaler.assess.mutation.generated import Generated
+from envscaler.assess.mutation.mutants import Fault, Site
+from envscaler.spec.model import StateDef
+from envscaler.spec.types import BOOL, FLOAT, INT, MONEY, NUMBER, STR, IterOf, ListOf
+
+__all__ = ["OPERATORS"]
+
+_NOW: Final = '__import__("datetime").datetime.now().strftime("%Y-%m-%dT%H:%M:%S{zone}")'
+_TODAY: Final = '__import__("datetime").date.today().isoformat()'
+_EDITS: Final = {"edit": "at", "edit_or_none": "get", "edit_values": "values", "edit_items": "items"}
+
+
+# -- the runtime's part: a state kept in another way
+
+
+def _kept(made: Generated, state: StateDef, body: str, told: str, setup: str = "") -> Site:
+    """The site at which a collection or single is one of a subclass with ``body``, made when an episode begins."""
+    single = state.single
+    base = "Single" if single else "Collection"
+    made_of = "self.{0}.plan, self.{0}.base" if single else "self.{0}.table"
+    holder = made.state_class()
+    lines = (
+        f"\n    def __init__(self, *given):\n        super().__init__(*given)\n"
+        f"        self.{state.name} = _mutant_part()({made_of.format(state.name)}, self._meter)\n{setup}"
+        f"\n\ndef _mutant_part():\n    from envscaler.runtime.store import {base}\n\n"
+        f"    class Kept({base}):\n        __slots__ = ()\n\n{body}\n    return Kept\n\n"
+    )
+    return made.insert_after(f"state {state.name}", holder, lines, told)
+
+
+def _written(made: Generated) -> Iterator[StateDef]:
+    """The states that tools change."""
+    found: set[str] = set()
+    for body in made.checked.tools.values():
+        found |= body.effects.edits | body.effects.adds | body.effects.removes
+    yield from (s for s in made.spec.states.values() if s.name in found)
+
+
+def dropped_rollback(made: Generated) -> Iterator[Site]:
+    """What a failed call wrote to a state stays."""
+    for state in _written(made):
+        forget = "self.before.clear()" if state.single else "self.before.clear()\n            self.saved = None"
+        body = f"        def rollback(self):\n            {forget}\n"
+        yield _kept(made, state, body, "a failed call is not undone")
+
+
+def leaked_state(made: Generated) -> Iterator[Site]:
+    """A state outlives its episode: a reset leaves it, a counter is the class's, results are remembered by arguments."""
+    for state in _written(made):
+        yield _kept(made, state, "        def reset(self):\n            pass\n", "a reset leaves what was written")
+    for state in _written(made):
+        adds = any(state.name in b.effects.adds for b in made.checked.tools.values())
+        if adds and state.key is not None and state.key.make is not None and "{n" in state.key.make:
+            body = (
+                "        def add(self, record, key=None):\n            made = super().add(record, key)\n"
+                "            self.table._top = self.top\n            return made\n"
+            )
+            yield _kept(made, state, body, "the counter of keys belongs to the class")
+    for owner, function in made.functions:
+        kind, _, name = owner.partition(" ")
+        body_of = made.checked.tools.get(name)
+        if kind == "tool" and body_of is not None and made.spec.tools[name].kind == "read" and body_of.effects.reads:
+            lines = (
+                f"\n\n_known_{name}, _plain_{name} = {{}}, {function.name}\n\n\n"
+                f"def {function.name}(_state, *args, **named):\n    asked = repr((args, named))\n"
+                f"    if asked not in _known_{name}:\n"
+                f"        _known_{name}[asked] = _plain_{name}(_state, *args, **named)\n"
+                f"    return _known_{name}[asked]\n"
+            )
+            yield made.insert_after(owner, function, lines, "results are remembered by their arguments")
+
+
+# -- clock and randomness
+
+
+def wall_clock(made: Generated) -> Iterator[Site]:
+    """The machine's clock instead of the episode's."""
+    now = _NOW.format(zone="Z" if made.spec.zoned else "")
+    for owner, function in made.functions:
+        for statement in function.body:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Attribute) and node.attr in ("_now", "_today") and _is_state(node.value):
+                    if not _in_text(statement, node):
+                        yield made.replace(owner, node, now if node.attr == "_now" else _TODAY, _line(statement, node))
+
+
+def unseeded_random(made: Generated) -> Iterator[Site]:
+    """Randomness that the seed does not decide: in draws, in keys, in the order of a result."""
+    for owner, function in made.functions:
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call) and (drawn := _drawn(node)) is not None and not _in_text(function, node):
+                args = ", ".join(made.code(a) for a in node.args[1:])
+                yield made.replace(owner, node, f'__import__("random").{drawn}({args})', node)
+    for state in _written(made):
+        adds = any(state.name in b.effects.adds for b in made.checked.tools.values())
+        if adds and state.key is not None and state.key.make is not None and "{n" in state.key.make:
+            text = state.key.type.of == STR
+            draw = '__import__("random").getrandbits(40)'
+            key = f'lambda n: "{state.key.make.partition("{")[0]}%010x" % {draw}' if text else f"lambda n: {draw}"
+            setup = f"        self.{state.name}.make_key = {key}\n"
+            yield _kept(made, state, "", "keys are drawn from the machine's randomness", setup)
+    for owner, function in made.functions:
+        kind, _, name = owner.partition(" ")
+        body = made.checked.tools.get(name)
+        if kind == "tool" and body is not None and isinstance(body.returns, ListOf | IterOf):
+            lines = (
+                f"\n\n_plain_{name} = {function.name}\n\n\ndef {function.name}(_state, *args, **named):\n"
+                f"    found = list(_plain_{name}(_state, *args, **named))\n"
+                f'    __import__("random").shuffle(found)\n    return found\n'
+            )
+            yield made.insert_after(owner, function, lines, "the result comes in any order")
+
+
+_DRAWS: Final = {"rand_int": "randint", "rand_float": "uniform", "choice": "choice"}
+
+
+def _drawn(node: ast.Call) -> str | None:
+    function = node.func
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "_rt":
+        return _DRAWS.get(function.attr)
+    return None
+
+
+# -- records
+
+
+def shared_base(made: Generated) -> Iterator[Site]:
+    """A record is written where it lies, for all episodes, and no failure puts it back."""
+    for owner, function in made.functions:
+        for statement, call, part in _writes(function):
+            if call.func.attr == "edit_of":  # type: ignore[attr-defined]
+                new = made.code(call.args[0])
+            elif call.func.attr == "edit" and not call.args:  # type: ignore[attr-defined]
+                new = f"{made.code(part)}.value"
+            else:
+                start, _ = made.span(part)
+                other = _EDITS[call.func.attr]  # type: ignore[attr-defined]
+                args = ", ".join(made.code(a) for a in call.args)
+                new = f"{made.code(part)}.{other}({args})"
+            yield made.replace(owner, call, new, _line(statement, call))
+
+
+def _writes(function: ast.FunctionDef) -> Iterator[tuple[ast.stmt, ast.Call, ast.expr]]:
+    """Calls that have a record ready to be written, with the part of the state that they ask."""
+    for statement in function.body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_part(node.func.value):
+                if node.func.attr in (*_EDITS, "edit_of"):
+                    yield statement, node, node.func.value
+
+
+def stale_view(made: Generated) -> Iterator[Site]:
+    """A record is copied where it is found, so that what is written to it is lost and what others write is not seen."""
+    for owner, function in made.functions:
+        written = {
+            node.value.id
+            for statement in ast.walk(function)
+            for node in _targets(statement)
+            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
+        }
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _finds(node.value):
+                name = node.targets[0].id
+                if name in written or _read_after_helper(made, function, name, node.lineno):
+                    new = f"(dict(_found) if (_found := {made.code(node.value)}) is not None else None)"
+                    yield made.replace(owner, node.value, new, node)
+
+
+def _targets(statement: ast.AST) -> list[ast.expr]:
+    if isinstance(statement, ast.Assign):
+        return statement.targets
+    return [statement.target] if isinstance(statement, ast.AugAssign) else []
+
+
+def _finds(node: ast.expr) -> bool:
+    """Whether an expression is a record found in a collection."""
+    if isinstance(node, ast.Subscript):
+        return _is_part(node.value)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_part(node.func.value):
+        return node.func.attr in ("edit", "edit_or_none", "edit_of", "get", "at") and bool(node.args)
+    return False
+
+
+def _read_after_helper(made: Generated, function: ast.FunctionDef, name: str, bound: int) -> bool:
+    """Whether a record is read after a helper that changes something was called."""
+    called = [
+        node.lineno
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and (helper := made.checked.helpers.get(node.func.id.removeprefix("helper_"))) is not None
+        and helper.effects.writes
+    ]
+    return any(
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+        and any(bound < line < node.lineno for line in called)
+        for node in ast.walk(function)
+    )
+
+
+def hidden_write(made: Generated) -> Iterator[Site]:
+    """A read tool that writes a record on its way."""
+    for owner, function in made.functions:
+        kind, _, name = owner.partition(" ")
+        if kind != "tool" or made.spec.tools[name].kind != "read":
+            continue
+        for state in made.spec.states.values():
+            field = next(
+                (f for f in state.record.fields.values() if f.type in (BOOL, FLOAT, INT, MONEY, NUMBER, STR)), None
+            )
+            if field is None or field.absent:
+                continue
+            record = f"_state.{state.name}.edit()" if state.single else f"_state.{state.name}.edit(_key)"
+            new = {BOOL: "not _old", STR: '_old + "x"'}.get(field.type, "_old + 1")
+            margin = "    " if state.single else "        "
+            lines = "" if state.single else f"    for _key in list(_state.{state.name}.current())[:1]:\n"
+            lines += f'{margin}_record = {record}\n{margin}_old = _record["{field.name}"]\n'
+            lines += f'{margin}_record["{field.name}"] = {new}\n'
+            yield made.insert_before(owner, function.body[1], lines, f"{state.name}: {field.name} is changed")
+            break
+
+
+# -- the tree
+
+
+def _is_state(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "_state"
+
+
+def _is_part(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and _is_state(node.value)
+
+
+def _line(statement: ast.stmt, node: ast.AST) -> ast.stmt:
+    """The innermost simple statement around a node, or the compound one whose head it is in."""
+    found = statement
+    for inner in ast.walk(statement):
+        if isinstance(inner, ast.stmt) and any(n is node for n in ast.walk(inner)):
+            if not hasattr(inner, "body"):
+                return inner
+            found = inner
+    return found
+
+
+def _in_text(statement: ast.stmt, node: ast.AST) -> bool:
+    """Whether a node stands in an f-string, whose places older Pythons do not know."""
+    return any(
+        isinstance(text, ast.JoinedStr) and any(n is node for n in ast.walk(text)) for text in ast.walk(statement)
+    )
+
+
+OPERATORS: Final[tuple[tuple[str, str, Fault, Callable[[Generated], Iterator[Site]]], ...]] = (
+    ("dropped-rollback", "what a failed call wrote stays", "atomicity", dropped_rollback),
+    ("leaked-state", "a state, a counter or a result outlives its episode", "leaks", leaked_state),
+    ("wall-clock", "the machine's clock", "determinism", wall_clock),
+    ("unseeded-random", "randomness that the seed does not decide", "determinism", unseeded_random),
+    ("shared-base", "a record written where all episodes read it", "leaks", shared_base),
+    ("stale-view", "a copy of a record where a view is meant", "logic", stale_view),
+    ("module-hidden-write", "a read tool of the module writes", "purity", hidden_write),
+)

@@ -1,0 +1,148 @@
+"""Calls recorded on the unmutated class, to be played on a mutant: a difference in results or states kills it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from envscaler.errors import EnvscalerError
+from envscaler.runtime import Environment, ToolResult
+
+__all__ = ["Step", "Tape", "difference", "recorder", "settle"]
+
+_TAPES = 4000
+"""So many episodes are kept at most; a fuzzer that forks much begins many."""
+
+
+@dataclass(slots=True)
+class Step:
+    """A call with its outcome on the unmutated class."""
+
+    tool: str
+    arguments: Any
+    actor: str
+    outcome: Any = None
+
+
+@dataclass(slots=True)
+class Tape:
+    """An episode: what it begins with, its calls, and in the end what they changed. ``clock`` is the episode's."""
+
+    state: Mapping[str, Any] | None
+    seed: int
+    steps: list[Step] = field(default_factory=list)
+    changes: Any = None
+
+    def begin(self, environment: type[Environment]) -> Environment:
+        """The episode's beginning on a class. Raises StateError when that does not allow the state."""
+        return environment.new(copy.deepcopy(self.state), seed=self.seed)
+
+
+def recorder(environment: type[Environment], tapes: list[Tape]) -> type[Environment]:
+    """A subclass whose episodes enter their calls in ``tapes``. An episode that goes back or forks begins a new tape."""
+
+    class Recorded(environment):  # type: ignore[misc, valid-type]
+        __slots__ = ("_tape",)
+
+        def __init__(self, state: Any = None, seed: int = 0, policy: Any = None, clock: Any = None) -> None:
+            super().__init__(state, seed, policy, clock)
+            plain = state is None or isinstance(state, Mapping)
+            self._tape = Tape(copy.deepcopy(state) if plain else None, seed)
+            if plain and policy is None and clock is None and len(tapes) < _TAPES:
+                tapes.append(self._tape)
+
+        def call(self, tool: str, arguments: Any = None, actor: str = "agent") -> ToolResult:
+            try:
+                kept = copy.deepcopy(arguments)
+            except Exception:  # a hostile value; the mutants do without it
+                return super().call(tool, arguments, actor)  # type: ignore[no-any-return]
+            self._tape.steps.append(Step(tool, kept, actor))
+            return super().call(tool, arguments, actor)  # type: ignore[no-any-return]
+
+        def reset(self) -> None:
+            super().reset()
+            self._again([])
+
+        def restore(self, snapshot: Any) -> None:
+            super().restore(snapshot)
+            self._tape = Tape(None, 0)  # where it goes on from is not known here
+
+        def fork(self) -> Any:
+            other = super().fork()
+            other._tape = Tape(None, 0)
+            return other
+
+        def _again(self, steps: list[Step]) -> None:
+            self._tape = Tape(self._tape.state, self._tape.seed, steps)
+            if len(tapes) < _TAPES:
+                tapes.append(self._tape)
+
+    return Recorded
+
+
+def settle(environment: type[Environment], tapes: Sequence[Tape]) -> list[Tape]:
+    """The tapes with what the unmutated class makes of them; those without calls or with a state it refuses are left out."""
+    kept = []
+    for tape in tapes:
+        if not tape.steps:
+            continue
+        try:
+            env = tape.begin(environment)
+        except EnvscalerError:
+            continue
+        for step in tape.steps:
+            step.outcome = _outcome(env.call(step.tool, copy.deepcopy(step.arguments), step.actor))
+        tape.changes = env.diff()
+        kept.append(tape)
+    return kept
+
+
+def difference(environment: type[Environment], tapes: Sequence[Tape]) -> str:
+    """The first call whose outcome is another on a class than was recorded, in words; "" when there is none."""
+    return next(_differences(environment, tapes), "")
+
+
+def _differences(environment: type[Environment], tapes: Sequence[Tape]) -> Iterator[str]:
+    for number, tape in enumerate(tapes, 1):
+        try:
+            env = tape.begin(environment)
+        except EnvscalerError as error:
+            yield f"episode {number}: its state is refused: {str(error)[:160]}"
+            continue
+        except Exception as error:
+            yield f"episode {number}: cannot begin: {type(error).__name__}"
+            continue
+        for place, step in enumerate(tape.steps, 1):
+            try:
+                got = _outcome(env.call(step.tool, copy.deepcopy(step.arguments), step.actor))
+            except Exception as error:
+                got = ("raised", type(error).__name__)
+            if got != step.outcome:
+                yield f"episode {number}, call {place} ({step.tool}): {_shown(step.outcome)}, now {_shown(got)}"
+                return
+        if env.diff() != tape.changes:
+            yield f"episode {number}: the state is another after {len(tape.steps)} calls"
+
+
+def _outcome(result: ToolResult) -> Any:
+    """What is compared of a result: value or error, and whether the state was changed."""
+    error = result.error
+    if error is None:
+        return ("ok", _typed(result.value), result.changed)
+    return ("error", error.code, error.message, error.rule, result.changed)
+
+
+def _typed(value: Any) -> Any:
+    """A JSON value in which 1, 1.0 and true are three things."""
+    if isinstance(value, Mapping):
+        return {k: _typed(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_typed(v) for v in value]
+    return (type(value).__name__, value) if isinstance(value, bool | float) else value
+
+
+def _shown(outcome: Any) -> str:
+    text = " ".join(str(part) for part in outcome[1:-1]) if outcome[0] != "raised" else f"raised {outcome[1]}"
+    return text if len(text) <= 60 else text[:59] + "…"

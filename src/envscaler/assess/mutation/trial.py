@@ -1,0 +1,217 @@
+"""One mutant against every means: the checker, the generic properties, the spec's examples, the unmutated class."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import linecache
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final, Literal, cast
+
+from envscaler.assess import FuzzSettings, fuzz
+from envscaler.assess.mutation.equivalent import normal_form
+from envscaler.assess.mutation.mutants import Edit, Mutant, apply
+from envscaler.assess.mutation.tapes import Tape, difference, recorder, settle
+from envscaler.compiler import CompiledModule, compile_spec, load_class
+from envscaler.errors import EnvscalerError
+from envscaler.replay.examples import INITIAL_STATE, verify
+from envscaler.runtime import Environment
+from envscaler.spec.check import check_spec, check_text
+from envscaler.spec.checked import Checked
+from envscaler.spec.model import Block, Spec
+
+__all__ = ["MEANS", "Effort", "Means", "Original", "Outcome", "try_mutant"]
+
+Means = Literal["check", "generic", "examples", "original"]
+MEANS: Final[tuple[Means, ...]] = ("check", "generic", "examples", "original")
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is spent on a mutant: ``calls`` fuzzed without the original, ``recorded`` calls of the original to compare
+    with. ``seed`` is that of both."""
+
+    seed: int = 0
+    calls: int = 2000
+    recorded: int = 6000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a mutant. For each means what killed it, in words, or "" when it lived or was not tried.
+
+    ``check`` is the code of the first error; a mutant that is refused runs nowhere else. ``warned`` is the code of a
+    warning that the original has not: it is told, but not counted. ``equivalent`` says how it was proved to behave as the
+    original does.
+    """
+
+    mutant: Mutant
+    check: str = ""
+    warned: str = ""
+    generic: str = ""
+    examples: str = ""
+    original: str = ""
+    equivalent: str = ""
+
+    def killed(self, *means: Means) -> bool:
+        """Whether one of these means (all by default) killed it."""
+        return any(getattr(self, m) for m in means or MEANS)
+
+    @property
+    def alone(self) -> bool:
+        """Whether it was killed without the original at hand."""
+        return self.killed("check", "generic", "examples")
+
+
+class Original:
+    """A spec free of errors, with what every trial of its mutants needs."""
+
+    def __init__(self, checked: Checked, effort: Effort) -> None:
+        assert checked.spec is not None
+        self.checked = checked
+        self.spec: Spec = checked.spec
+        self.effort = effort
+        self.warnings = {(d.code, d.title) for d in checked.diagnostics}
+
+    @cached_property
+    def unit(self) -> CompiledModule:
+        return compile_spec(self.checked)
+
+    @cached_property
+    def environment(self) -> type[Environment]:
+        return load_class(self.unit)
+
+    @cached_property
+    def normal(self) -> str:
+        return normal_form(self.unit.text)
+
+    @cached_property
+    def tapes(self) -> list[Tape]:
+        """Episodes of the unmutated class: the calls of its examples, and fuzzed ones."""
+        tapes: list[Tape] = []
+        recorded = recorder(self.environment, tapes)
+        verify(self.spec, recorded)
+        settings = FuzzSettings(
+            seed=self.effort.seed, calls=self.effort.recorded, properties=(), shrink=False, coverage=True
+        )
+        fuzz(recorded, self.checked, settings)
+        return settle(self.environment, tapes)
+
+
+def try_mutant(original: Original, mutant: Mutant, means: Sequence[Means] = MEANS) -> Outcome:
+    """Run a mutant by each means until that kills it."""
+    outcome = Outcome(mutant)
+    checked, unit = original.checked, original.unit
+    if mutant.layer == "spec":
+        checked = mutated(original.checked, mutant)
+        errors = [d for d in checked.diagnostics if d.severity == "error"]
+        if errors:
+            code = errors[0].code
+            return dataclasses.replace(outcome, check=code if "check" in means else "", equivalent="")
+        known = original.warnings
+        warned = next((d.code for d in checked.diagnostics if (d.code, d.title) not in known), "")
+        outcome = dataclasses.replace(outcome, warned=warned)
+        unit = compile_spec(checked)
+    else:
+        unit = dataclasses.replace(unit, text=apply(unit.text, mutant.site.edits))
+    if normal_form(unit.text) == original.normal:
+        return dataclasses.replace(outcome, equivalent="the same module, but for prose and places")
+    with _loaded(unit, mutant) as environment:
+        return dataclasses.replace(outcome, **_run(original, checked, environment, means))
+
+
+def _run(original: Original, checked: Checked, environment: type[Environment], means: Sequence[Means]) -> dict[str, str]:
+    assert checked.spec is not None
+    found: dict[str, str] = {}
+    problems = verify(checked.spec, environment)
+    begins = not any(d.code == INITIAL_STATE for d in problems)
+    if "examples" in means and problems and begins:
+        found["examples"] = problems[0].title
+    if "generic" in means:
+        found["generic"] = _generic(original.effort, checked, environment) if begins else problems[0].title
+    if "original" in means:
+        found["original"] = difference(environment, original.tapes) if begins else problems[0].title
+    return found
+
+
+def _generic(effort: Effort, checked: Checked, environment: type[Environment]) -> str:
+    """The first finding of the fuzzer, which does not know the original, nor what the examples expect."""
+    from envscaler.assess.properties import PROPERTIES
+
+    names = tuple(name for name in PROPERTIES if name != "examples")
+    settings = FuzzSettings(
+        seed=effort.seed, calls=effort.calls, findings=1, properties=names, shrink=False, coverage=False
+    )
+    report = fuzz(environment, checked, settings)
+    errors = [f for f in report.findings if f.severity == "error"]
+    return f"{errors[0].property}: {errors[0].title}" if errors else ""
+
+
+@contextlib.contextmanager
+def _loaded(unit: CompiledModule, mutant: Mutant) -> Iterator[type[Environment]]:
+    """The mutant's class, in a module of its own that is forgotten afterwards."""
+    digest = f"mutant{mutant.number:06d}"
+    own = dataclasses.replace(unit, spec_hash=f"sha256:{digest}")
+    try:
+        yield load_class(own)
+    finally:
+        sys.modules.pop(f"envscaler_compiled.{unit.name}_{digest}", None)
+        for name in [n for n in linecache.cache if digest in n]:
+            del linecache.cache[name]
+
+
+# -- the mutant of a spec, checked
+
+
+def mutated(checked: Checked, mutant: Mutant) -> Checked:
+    """The check of a spec mutant's text. Where only a block of logic is another, the rest is not read again."""
+    text = apply(checked.source, mutant.site.edits)
+    block = _changed_block(checked, mutant.site.owner, mutant.site.edits)
+    if block is None:
+        return check_text(checked.path, text)
+    new = _resliced(checked, block, text)
+    spec = cast(Spec, checked.spec)
+    kind, _, name = mutant.site.owner.partition(" ")
+    section, attribute = {"tool": ("tools", "do"), "helper": ("helpers", "do"),
+                          "rule": ("rules", "holds")}[kind]  # fmt: skip
+    held = dict(getattr(spec, section))
+    held[name] = dataclasses.replace(held[name], **{attribute: new})
+    return check_spec(dataclasses.replace(spec, source=text, **{section: held}))
+
+
+def _changed_block(checked: Checked, owner: str, edits: tuple[Edit, ...]) -> Block | None:
+    """The block of logic that all edits lie in."""
+    kind, _, name = owner.partition(" ")
+    held = {"tool": checked.tools, "helper": checked.helpers, "rule": checked.rules}.get(kind)
+    if held is None or name not in held:
+        return None
+    block = held[name].block
+    first, last = _extent(checked.source, block)
+    return block if all(first <= e.start and e.end <= last for e in edits) else None
+
+
+def _extent(source: str, block: Block) -> tuple[int, int]:
+    lines = source.splitlines(keepends=True)
+    first = sum(map(len, lines[: block.line - 1]))
+    return first, first + sum(map(len, lines[block.line - 1 : block.line - 1 + block.source.count("\n")]))
+
+
+def _resliced(checked: Checked, block: Block, text: str) -> Block:
+    """The block with its source as it is in the mutant's text."""
+    first, last = _extent(checked.source, block)
+    changed = text[first : last + len(text) - len(checked.source)]
+    margin = block.column - 1
+    source = "".join(line[margin:].rstrip(" \n") + "\n" for line in changed.splitlines())
+    return dataclasses.replace(block, source=source)
+
+
+def original_of(path: str, effort: Effort) -> Original:
+    """The original at a path. Raises EnvscalerError when it has errors."""
+    checked = check_text(path, Path(path).read_text(encoding="utf-8"))
+    if not checked.ok:
+        raise EnvscalerError(f"{path} has errors; mutants are made of sound specs")
+    return Original(checked, effort)
