@@ -42,7 +42,11 @@ def test_everything_works(server: Server, protocol: str) -> None:
     [
         ([status(500)], "  chat            fails: .*HTTP 500"),
         ([text("hi"), *[text("no")] * 3], "  structured call fails: no Account in 3 replies"),
-        ([*GOOD[:2], text("It is 5.")], "  tool call       fails: no tool call; it said 'It is 5.'"),
+        (
+            [*GOOD[:2], text("It is 5."), GOOD[2]],
+            "  tool call       fails: no tool call, but text: 'It is 5.'; told to call it, it does, and agents",
+        ),
+        ([*GOOD[:2], text("It is 5."), status(500)], ".*; told to call it, it does not either"),
         (
             [*GOOD[:2], text('<tool_call>{"name": "get_balance"}</tool_call>')],
             "  tool call       fails: no tool call, but text that asks for one",

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from envscaler.errors import UsageError
+from envscaler.llm import errors
 from envscaler.llm.backends.scripted import ScriptedBackend
 from envscaler.llm.settings import OPTIONS, ROLES, RoleSettings
 from envscaler.plugin.entries import BackendEntry
@@ -185,3 +186,19 @@ def test_every_option_and_role_is_explained() -> None:
     assert fields == set(OPTIONS)
     assert all(what for _, what in OPTIONS.values())
     assert all(ROLES.values())
+
+
+def test_the_reference_lists_options_roles_and_kinds() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "llm.md").read_text(encoding="utf-8")
+    for option in OPTIONS:
+        assert re.search(rf"^\| .*`{option}`", page, re.M), option
+        default = RoleSettings.__dataclass_fields__[option].default
+        if default is not None:
+            shown = f"`{default}`" if isinstance(default, str) else f"{default:g}"
+            assert re.search(rf"^\| `{option}` \| {re.escape(shown)} \|", page, re.M), option
+    for role, what in ROLES.items():
+        assert f"| `{role}` | {what} |" in page
+    for name in errors.__all__:
+        kind = getattr(errors, name).kind
+        if name not in ("LlmError", "CallError"):
+            assert f"| `{kind}` | `{name}` |" in page

@@ -88,23 +88,38 @@ async def _structured(llm: Llm) -> tuple[str, Answer]:
 
 
 async def _tool_call(llm: Llm) -> tuple[str, Answer]:
-    answer = await llm.chat(
+    answer = await _balance(llm, "auto")
+    if not answer.tool_calls:
+        what = "text that asks for one" if _TOOL.name in answer.content else "text"
+        return f"no tool call, but {what}: {_short(answer.content)!r}; {await _when_told(llm)}", answer
+    call = answer.tool_calls[0]
+    if call.name != _TOOL.name or _account(call.arguments) is None:
+        return f"no right tool call, but {_short(call.name)}({_short(call.arguments)})", answer
+    return f"it called {call.name}({_short(call.arguments)})", answer
+
+
+async def _when_told(llm: Llm) -> str:
+    """Whether it is the server that has no tool calls, or the model that does not choose them."""
+    try:
+        answer = await _balance(llm, _TOOL.name)
+    except LlmError:
+        return "told to call it, it does not either"
+    if any(call.name == _TOOL.name for call in answer.tool_calls):
+        return "told to call it, it does, and agents have to choose by themselves"
+    return "told to call it, it does not either"
+
+
+async def _balance(llm: Llm, choice: str) -> Answer:
+    return await llm.chat(
         [
             {"role": "system", "content": "You answer questions about accounts. Use the tools; do not guess."},
             {"role": "user", "content": "How much is on the account `ann`?"},
         ],
         tools=[_TOOL],
+        tool_choice=choice,
         max_tokens=_room(llm, 1024),
         stage=_STAGE,
     )
-    if not answer.tool_calls:
-        if "get_balance" in answer.content:
-            return f"no tool call, but text that asks for one: {_short(answer.content)!r}", answer
-        return f"no tool call; it said {_short(answer.content)!r}", answer
-    call = answer.tool_calls[0]
-    if call.name != _TOOL.name or _account(call.arguments) is None:
-        return f"no right tool call, but {_short(call.name)}({_short(call.arguments)})", answer
-    return f"it called {call.name}({_short(call.arguments)})", answer
 
 
 def _account(arguments: str) -> Any:
