@@ -6,6 +6,7 @@ import io
 import tokenize
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
 
@@ -77,3 +78,25 @@ def test_checked_logic_never_surprises(body: str, key: str, n: int) -> None:
         assert env.state == before
     env.reset()
     assert env.state == before
+
+
+@pytest.mark.parametrize("arguments", [[], ["limit"], "", "[]", (), 0, b""])
+def test_what_is_no_object_is_refused_where_every_argument_may_be_left_out(arguments: object) -> None:
+    text = """\
+envscaler: 1
+name: one
+tools:
+  all_left_out:
+    kind: read
+    params: {limit: {type: int, default: 3}}
+    do: |
+      return limit
+"""
+    made = load_class(compile_spec(check_text("one.yaml", text))).new()
+    result = made.call("all_left_out", arguments)
+    if arguments in ("", b""):
+        assert result.value == 3
+    else:
+        assert result.error is not None
+        assert result.error.code == "invalid_argument"
+        assert "JSON object" in result.error.message

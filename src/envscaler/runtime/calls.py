@@ -99,7 +99,7 @@ def _line(model: Model, trace: TracebackType | None) -> int:
 
 def not_bound(state: State, problem: BaseException) -> bool:
     """Whether a call failed before the tool began: no such tool, or arguments other than its quick way takes."""
-    if not isinstance(problem, TypeError | KeyError):
+    if not isinstance(problem, TypeError | KeyError | AttributeError):  # the last: `get` of a list or text
         return False
     trace = problem.__traceback__
     inner = None if trace is None else trace.tb_next
