@@ -42,6 +42,15 @@ def test_a_base_exception_of_its_own_is_a_plugin_error() -> None:
         Boundary(ORIGIN).run("reading", boom, Odd())
 
 
+def test_an_exception_that_cannot_be_shown() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    with pytest.raises(PluginError, match=r"reading: Mute \(test_boundary.py:\d+\)$"):
+        Boundary(ORIGIN).run("reading", boom, Mute())
+
+
 def test_ctrl_c_and_expected_errors_pass() -> None:
     with pytest.raises(KeyboardInterrupt):
         Boundary(ORIGIN).run("reading", boom, KeyboardInterrupt())

@@ -22,7 +22,10 @@ def add_to(app: typer.Typer) -> None:
 
 def docs(
     specs: Annotated[
-        list[Path], typer.Argument(metavar="SPEC...", help="Spec files, and folders of them.", show_default=False)
+        list[Path],
+        typer.Argument(
+            metavar="SPEC...", help="Spec files, folders of them, names of installed specs.", show_default=False
+        ),
     ],
     output: Annotated[
         Path | None,

@@ -37,7 +37,7 @@ class Actor(StrEnum):
     user = "user"
 
 
-Spec = Annotated[Path, typer.Argument(help="The spec file.", show_default=False)]
+Spec = Annotated[Path, typer.Argument(help="The spec file, or the name of an installed spec.", show_default=False)]
 ActorOption = Annotated[Actor, typer.Option("--actor", help="The agent, or the simulated user.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of generated keys and random draws.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 Specs = Annotated[
-    list[Path], typer.Argument(metavar="SPEC...", help="Spec files, and folders of them.", show_default=False)
+    list[Path],
+    typer.Argument(
+        metavar="SPEC...", help="Spec files, folders of them, names of installed specs.", show_default=False
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
 Github = Annotated[bool, typer.Option("--github", help="Print GitHub workflow annotations.")]

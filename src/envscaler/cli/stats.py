@@ -34,7 +34,10 @@ def add_to(app: typer.Typer) -> None:
 
 def stats(
     specs: Annotated[
-        list[Path], typer.Argument(metavar="SPEC...", help="Spec files, and folders of them.", show_default=False)
+        list[Path],
+        typer.Argument(
+            metavar="SPEC...", help="Spec files, folders of them, names of installed specs.", show_default=False
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
     plots: Annotated[

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import inspect
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
@@ -69,7 +68,10 @@ class Boundary:
 
 def said(error: BaseException) -> str:
     """What was raised and where, in one line: ``KeyError: 'x' (thing.py:12)``."""
-    text = " ".join(str(error).split())
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # its own __str__ is third-party code too
+        text = ""
     kind = type(error).__name__
     frames = [f for f in traceback.extract_tb(error.__traceback__)[1:] if "importlib" not in f.filename]
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
@@ -96,7 +98,6 @@ class _Guarded:
             return value
         check = self.__checks.get(name)
 
-        @functools.wraps(value)
         def run(*args: Any, **kwargs: Any) -> Any:
             result = boundary.run(doing, value, *args, **kwargs)
             if inspect.isawaitable(result):
