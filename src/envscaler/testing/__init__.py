@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from envscaler.session.judging import judge
+    from envscaler.session.judging import judge, subject
     from envscaler.testing.assessors import AssessorConformance
     from envscaler.testing.backends import BackendConformance
     from envscaler.testing.base import Conformance
@@ -31,11 +31,12 @@ _PUBLIC = {
     "SpecsConformance": "envscaler.testing.folders",
     "TemplatesConformance": "envscaler.testing.folders",
     "judge": "envscaler.session.judging",
+    "subject": "envscaler.session.judging",
 }
 
 __all__ = [
     "AssessorConformance", "BackendConformance", "CheckerConformance", "Conformance", "SourceConformance",
-    "SpecsConformance", "TemplatesConformance", "judge",
+    "SpecsConformance", "TemplatesConformance", "judge", "subject",
 ]  # fmt: skip
 
 
