@@ -251,6 +251,25 @@ def test_a_folder_without_an_account(tmp_path: Path) -> None:
     assert "no account of a run there (ledger.sqlite)" in result.output
 
 
+def test_an_account_in_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
+    run = _run(tmp_path / "run")
+    files = {path: path.read_bytes() for path in run.iterdir()}
+    run.chmod(0o500)
+    try:
+        assert CliRunner().invoke(app, ["cost", str(run)]).exit_code == 0
+    finally:
+        run.chmod(0o700)
+    assert {path: path.read_bytes() for path in run.iterdir() if path.suffix == ".sqlite"} == files
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database, but some text that is long enough to be read as one" * 50])
+def test_a_file_that_is_no_account(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "ledger.sqlite").write_bytes(content)
+    result = CliRunner().invoke(app, ["cost", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "ledger.sqlite" in result.output
+
+
 def test_what_a_script_gives_costs_nothing() -> None:
     llm = Llm(ScriptedBackend(["a"]), RoleSettings("agent", "scripted/x"))
     answer = asyncio.run(llm.chat("hello"))

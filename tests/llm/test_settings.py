@@ -107,6 +107,8 @@ def test_options_for_all_hold_for_a_role_whose_model_they_were_not_set_for(model
         (["opena/x"], "no backend is called 'opena'; there are: anthropic, openai, replay, scripted"),
         (["opena/x"], "did you mean openai?"),
         ([f"openai/x,api_key={KEY}"], "keys are read from environment variables only"),
+        ([f"planner=openai/x,key={KEY}"], "keys are read from environment variables only"),
+        ([f"planer=openai/x,key={KEY}"], "--llm: there is no role planer"),
         ([f"openai/x,key={KEY}"], "keys are read from environment variables only"),
     ],
 )

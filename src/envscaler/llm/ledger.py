@@ -72,11 +72,12 @@ class Totals:
 
 
 class Ledger:
-    """The file `ledger.sqlite` of a run folder; None as path keeps the account in memory."""
+    """The file `ledger.sqlite` of a run folder; None as path keeps the account in memory. Raises UsageError for a file
+    that is none."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, *, only_read: bool = False) -> None:
         self.path = path
-        self._store = Store(path, _SCHEMA, 1) if path is not None else None
+        self._store = Store(path, _SCHEMA, 1, only_read=only_read) if path is not None else None
         self._kept: list[Attempt] = []
         self._totals = Totals()
         self._seen = 0

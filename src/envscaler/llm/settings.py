@@ -138,8 +138,8 @@ def from_flags(flags: Iterable[str]) -> Layer:
         if match is None:
             general = _spelled(flag, "--llm")
         else:
-            _known_role(match[1], f"--llm {flag}")
-            roles[match[1]] = _spelled(match[2], f"--llm {flag}")
+            _known_role(match[1], "--llm")
+            roles[match[1]] = _spelled(match[2], f"--llm {match[1]}")
     return Layer("--llm", general, roles)
 
 

@@ -23,10 +23,14 @@ class Store:
     A power cut may take the last moments, never the file: `synchronous` is NORMAL.
     """
 
-    def __init__(self, path: Path, schema: str, version: int) -> None:
+    def __init__(self, path: Path, schema: str, version: int, *, only_read: bool = False) -> None:
         self.path = path
         self._lock = threading.RLock()
         try:
+            if only_read:
+                self._connection = _readable(path)
+                self._same(version)
+                return
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
             _patiently(lambda: self._connection.execute("PRAGMA journal_mode=WAL"))
@@ -37,13 +41,16 @@ class Store:
 
     def _begin(self, schema: str, version: int) -> None:
         with self.writing():
-            found = self._connection.execute("PRAGMA user_version").fetchone()[0]
-            if found not in {0, version}:
-                raise UsageError(f"{self.path} is of version {found}, this envscaler writes version {version}")
+            self._same(0, version)
             for statement in schema.split(";"):
                 if statement.strip():
                     self._connection.execute(statement)
             self._connection.execute(f"PRAGMA user_version={version}")
+
+    def _same(self, *versions: int) -> None:
+        found = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        if found not in versions:
+            raise UsageError(f"{self.path} is of version {found}, this envscaler writes version {versions[-1]}")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -73,6 +80,18 @@ class Store:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+
+
+def _readable(path: Path) -> sqlite3.Connection:
+    """A connection that writes nothing; in a folder that cannot be written to, the file is read as it lies there."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(address, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+    except sqlite3.OperationalError:
+        connection.close()
+        connection = sqlite3.connect(f"{address}&immutable=1", uri=True, isolation_level=None, check_same_thread=False)
+    return connection
 
 
 def _patiently(act: Any) -> Any:

@@ -155,7 +155,7 @@ def cost(run: StrPath) -> Costs:
     path = path / FILE if path.is_dir() else path
     if not path.is_file():
         raise UsageError(f"{run}: no account of a run there ({FILE}); runs that ask a model write one")
-    ledger = Ledger(path)
+    ledger = Ledger(path, only_read=True)
     try:
         return summed(ledger.attempts())
     finally:
