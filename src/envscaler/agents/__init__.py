@@ -1,0 +1,16 @@
+"""Agents: the one parser of text replies, and the loop in which a policy acts in an episode and observes."""
+
+from __future__ import annotations
+
+from envscaler.agents.episode import EnvironmentEpisode, Episode, Observation, User
+from envscaler.agents.loop import Loop, play, read
+from envscaler.agents.parsing import Parsed, parse
+from envscaler.agents.policies import LlmPolicy, Move, Policy, ScriptedPolicy, Turn
+from envscaler.agents.rendering import as_native, as_text, render_call, render_reply, render_results, render_tools
+from envscaler.agents.transcript import CallRecord, Limits, Status, Step, Transcript
+
+__all__ = [
+    "CallRecord", "EnvironmentEpisode", "Episode", "Limits", "LlmPolicy", "Loop", "Move", "Observation", "Parsed", "Policy",
+    "ScriptedPolicy", "Status", "Step", "Transcript", "Turn", "User", "as_native", "as_text", "parse", "play", "read",
+    "render_call", "render_reply", "render_results", "render_tools",
+]  # fmt: skip

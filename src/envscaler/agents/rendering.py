@@ -1,0 +1,123 @@
+"""Tools, calls and results in the text form that `parsing` reads, for models that have no calls of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from envscaler.agents.parsing import CALL_FORM
+from envscaler.llm.messages import Message, Tool, ToolCall
+
+__all__ = ["as_native", "as_text", "render_call", "render_reply", "render_results", "render_tools"]
+
+WRITTEN: Final = "text"
+"""Under this name a message's ``opaque`` holds the text that a model wrote, where its parts do not say it."""
+
+_HEAD: Final = """# Tools
+
+You can call these tools. Each line is one of them: its name, what it does, and a JSON Schema of its arguments.
+
+<tools>
+"""
+_FOOT: Final = f"""
+</tools>
+
+To call a tool, write
+
+{CALL_FORM}
+
+with its name and a JSON object of arguments; for several calls, write one after the other. They are run in that order. The
+results come back in the same order, each as <tool_response>…</tool_response>. What you write inside <think>…</think> is for
+yourself: a call in it is not run."""
+
+
+def render_tools(tools: Sequence[Tool]) -> str:
+    """The catalogue, and how its tools are called, for a system message; empty without tools."""
+    if not tools:
+        return ""
+    return _HEAD + "\n".join(_json(tool.to_json()) for tool in tools) + _FOOT
+
+
+def render_call(call: ToolCall) -> str:
+    """A call; the parser reads the same name and arguments out of it."""
+    return f'<tool_call>\n{{"name": {_json(call.name)}{_arguments(call.arguments)}}}\n</tool_call>'
+
+
+def _arguments(text: str) -> str:
+    """Arguments as they were written, where that is JSON which the parser gives back as it is; else as text of JSON."""
+    if not text:
+        return ""
+    source = text if _stands_for_itself(text) else _json(text)
+    return f', "arguments": {source}'
+
+
+def _stands_for_itself(text: str) -> bool:
+    if text[:1] in ('"', "n", " ", "\t", "\r", "\n") or text[-1:] in (" ", "\t", "\r", "\n"):
+        return False
+    try:
+        json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def render_reply(message: Message) -> str:
+    """An assistant's message as text: thinking, content, calls."""
+    written = message.opaque.get(WRITTEN)
+    if isinstance(written, str):
+        return written
+    parts = [f"<think>\n{message.reasoning}\n</think>"] if message.reasoning else []
+    parts += [message.content] if message.content else []
+    return "\n\n".join(parts) + "".join(
+        ("\n" if parts or place else "") + render_call(call) for place, call in enumerate(message.tool_calls)
+    )
+
+
+def render_results(results: Sequence[Message]) -> str:
+    """The results of calls, in order."""
+    return "\n".join(f"<tool_response>\n{result.content}\n</tool_response>" for result in results)
+
+
+def as_text(messages: Sequence[Message], tools: Sequence[Tool] = ()) -> list[Message]:
+    """A conversation for a model without calls of its own: tools in the system message, calls and results as text.
+
+    Thinking is left out of what the model has said before.
+    """
+    catalogue = render_tools(tools)
+    rendered: list[Message] = []
+    if catalogue and not (messages and messages[0].role == "system"):
+        rendered.append(Message("system", catalogue))
+    results: list[Message] = []
+    for place, message in enumerate(messages):
+        if message.role == "tool":
+            results.append(message)
+            continue
+        if results:
+            rendered.append(Message("user", render_results(results)))
+            results = []
+        if message.role == "assistant":
+            rendered.append(Message("assistant", render_reply(replace(message, reasoning=""))))
+        elif place == 0 and message.role == "system" and catalogue:
+            rendered.append(Message("system", f"{message.content}\n\n{catalogue}"))
+        else:
+            rendered.append(message)
+    if results:
+        rendered.append(Message("user", render_results(results)))
+    return rendered
+
+
+def as_native(messages: Sequence[Message]) -> list[Message]:
+    """A conversation for a model with calls of its own. A result that answers no call, since none could be read, is told as a
+    user's message: providers take results of calls only."""
+    return [Message("user", m.content) if m.role == "tool" and not m.tool_call_id else m for m in messages]
+
+
+def _json(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value)
+    return text
