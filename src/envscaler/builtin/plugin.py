@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from envscaler.plugin import BackendEntry, SpecsEntry, TemplatesEntry, hookimpl
+from envscaler.plugin import AssessorEntry, BackendEntry, CheckerEntry, SpecsEntry, TemplatesEntry, hookimpl
 
-__all__ = ["envscaler_backends", "envscaler_specs", "envscaler_templates"]
+__all__ = [
+    "envscaler_assessors", "envscaler_backends", "envscaler_checkers", "envscaler_specs", "envscaler_templates",
+]  # fmt: skip
 
 ENVSCALER_HOOKS = 1
+
+
+@hookimpl
+def envscaler_assessors() -> Iterable[AssessorEntry]:
+    """The fuzzer."""
+    from envscaler.builtin.assessors import ASSESSORS
+
+    return ASSESSORS
+
+
+@hookimpl
+def envscaler_checkers() -> Iterable[CheckerEntry]:
+    """Properties that every environment has."""
+    from envscaler.builtin.assessors import checkers
+
+    return checkers()
 
 
 @hookimpl

@@ -100,7 +100,8 @@ class Subject:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing an assessor found. ``code`` is stable and short, like `vague-name`; ``title`` is one line; ``detail`` may
-    be several; ``help`` is the fix in one line; ``span`` is the place in the spec, None where there is none."""
+    be several; ``help`` is the fix in one line; ``span`` is the place in the spec, None where there is none. ``script``: the
+    calls that show it, as lines for `envscaler play`, where there are such."""
 
     code: str
     title: str
@@ -108,6 +109,7 @@ class Finding:
     detail: str = ""
     help: str = ""
     severity: Severity = "warning"
+    script: str = ""
 
     def __post_init__(self) -> None:
         _one_line("the code of a finding", self.code)
@@ -123,11 +125,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an assessor thinks of a subject: fit for use or not, a score from 0 (worst) to 1, and why."""
+    """What an assessor thinks of a subject: fit for use or not, a score from 0 (worst) to 1, and why. ``details`` is what else
+    it measured, as JSON values, for reports."""
 
     sound: bool
     score: float
     findings: tuple[Finding, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.sound, bool):

@@ -1,5 +1,6 @@
 """The verbs of the pipeline, as plain functions over paths; nothing here prints."""
 
+from envscaler.session.assessing import Assessed, assess, write_report
 from envscaler.session.comparing import Difference, diff
 from envscaler.session.counting import Counted, stats
 from envscaler.session.environments import Described, call, describe, load
@@ -20,6 +21,7 @@ from envscaler.session.specs import (
 )
 
 __all__ = [
+    "Assessed", "assess", "write_report",
     "CheckReport", "Compiled", "Counted", "Described", "Difference", "Formatted", "Paged", "PortReport", "call", "check",
     "compile", "describe", "diff", "docs", "fmt", "grammar_card", "json_schema", "load", "new", "play", "replay", "replay_folder",
     "spec_files", "stats",
