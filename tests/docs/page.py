@@ -2,9 +2,11 @@
 
 - ```yaml NAME: written to NAME; a whole spec (it begins with `envscaler:`) must check without errors, unless the block's
   language is followed by `bad`.
+- ```yaml NAME +: a part of a spec, laid into the NAME of the blocks before (see `laid_into`), which must check as above.
 - ```text NAME and ```json NAME: written to NAME.
-- ```console: each `$ command` is run, `< FILE` at its end as its standard input; the output shown below it must be the output, `…` standing for any text.
-  Where none is shown, the command must succeed. Commands that install or test envscaler itself are not run.
+- ```console: each `$ command` is run, `< FILE` at its end as its standard input; the output shown below it must be the
+  output, `…` standing for any text. Where none is shown, the command must succeed. Commands that install or test
+  envscaler itself are not run.
 - ```python: executed; the blocks of a page share their names. ```pycon: as a doctest. ```python NAME.py and ```toml NAME:
   written to NAME. ```python signature: not run; another test reads it.
 - `$ pip install -e FOLDER` of a folder that the page has made takes effect, without pip; `$ python -m pytest FOLDER` is run.
@@ -22,7 +24,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -106,12 +108,15 @@ class Page:
 
     def _file(self, block: Block) -> None:
         for name in block.words:
-            if name != "bad":
+            if name not in ("bad", "+"):
                 target = Path(name)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(block.text, encoding="utf-8")
 
     def _yaml(self, block: Block) -> None:
+        if "+" in block.words:
+            whole = Path(block.words[0]).read_text(encoding="utf-8")
+            block = replace(block, text=laid_into(whole, block.text))
         self._file(block)
         if not block.text.startswith("envscaler:"):
             return
@@ -152,6 +157,33 @@ class Page:
                 assert _matches(expected, output), f"{block}: {command}\n--- shown\n{expected}\n--- printed\n{output}"
             else:
                 assert code == 0, f"{block}: {command} exited with {code}\n{output}"
+
+
+def laid_into(whole: str, part: str) -> str:
+    """The text of a spec with a part of it put in.
+
+    An entry of the part, such as a tool, replaces the one of its name or comes last in its section. A section that is no
+    mapping is replaced; a new one comes where the reference of the language lists it.
+    """
+    from envscaler.spec.forms import FORMS
+
+    sections = _split(_SECTION, whole)
+    for name, text in _split(_SECTION, part).items():
+        mapping = f"{name}:\n"
+        if sections.get(name, "").startswith(mapping) and text.startswith(mapping):
+            entries = _split(_ENTRY, sections[name]) | _split(_ENTRY, text)
+            text = mapping + "".join(entries.values())
+        sections[name] = text
+    order = [key.key for key in FORMS["spec"].keys]
+    return "".join(sections[name] for name in sorted(sections, key=order.index))
+
+
+_SECTION = re.compile(r"^(\w+):.*\n(?:(?: .*)?\n)*", re.M)
+_ENTRY = re.compile(r"^  (\w+):.*\n(?:   .*\n|\n)*", re.M)
+
+
+def _split(pieces: re.Pattern[str], text: str) -> dict[str, str]:
+    return {piece[1]: piece[0] for piece in pieces.finditer(text)}
 
 
 def commands(text: str) -> list[tuple[str, str]]:

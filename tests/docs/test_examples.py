@@ -26,11 +26,23 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> pytest.TempPathFactory:
     ],
 )
 def test_example(path: Path, block: Block, folders: pytest.TempPathFactory) -> None:
+    _page(path, folders).run(block)
+
+
+def test_the_tutorial_ends_with_the_file_beside_it(folders: pytest.TempPathFactory) -> None:
+    tutorial = ROOT / "docs" / "tutorial" / "first-environment.md"
+    page = _page(tutorial, folders)
+    page.run(page.blocks[-1])
+    written = (page.folder / "garden.yaml").read_text(encoding="utf-8")
+    assert written == (tutorial.parent / "garden.yaml").read_text(encoding="utf-8")
+
+
+def _page(path: Path, folders: pytest.TempPathFactory) -> Page:
     if path not in _RUN:
         folder = folders.mktemp(path.stem)
         prepare(folder)
         _RUN[path] = Page(_BLOCKS[path], folder)
-    _RUN[path].run(block)
+    return _RUN[path]
 
 
 def test_links_lead_somewhere() -> None:
