@@ -14,8 +14,22 @@ def _fuzz() -> Assessor:
     return Fuzzing()
 
 
+def _dual() -> Assessor:
+    from envscaler.assess.dual import DualAssessor
+
+    return DualAssessor()
+
+
+def _judge() -> Assessor:
+    from envscaler.assess.dual import JudgeAssessor
+
+    return JudgeAssessor()
+
+
 ASSESSORS: tuple[AssessorEntry, ...] = (
     AssessorEntry("fuzz", "Attacks the class with calls of all kinds; holds it to its properties; asks no model", _fuzz),
+    AssessorEntry("dual", "One model tests by calls, another checks each; sound from a share of passes", _dual),
+    AssessorEntry("judge", "A model marks alignment and correctness; the fuzzer measures robustness", _judge),
 )
 
 

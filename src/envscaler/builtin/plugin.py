@@ -15,7 +15,7 @@ ENVSCALER_HOOKS = 1
 
 @hookimpl
 def envscaler_assessors() -> Iterable[AssessorEntry]:
-    """The fuzzer."""
+    """The fuzzer, and models as assessors."""
     from envscaler.builtin.assessors import ASSESSORS
 
     return ASSESSORS
