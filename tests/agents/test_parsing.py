@@ -134,10 +134,8 @@ def test_what_cannot_be_read_is_a_problem_and_never_a_guess(text: str, reason: s
     assert parsed.calls == ()
     assert parsed.content == f"Well. {text}"
     mark = "" if reason.endswith("?") else "."
-    assert parsed.problems == (
-        f"A call could not be read: {reason}{mark} Nothing of it was done. "
-        'Write <tool_call>{"name": "…", "arguments": {…}}</tool_call>.',
-    )
+    form = '<tool_call>{"name": "…", "arguments": {…}}</tool_call>'
+    assert parsed.problems == (f"A call could not be read: {reason}{mark} Nothing of it was done. Write {form}.",)
 
 
 def test_a_bad_call_does_not_take_a_good_one_with_it() -> None:
@@ -202,13 +200,20 @@ def test_a_reply_that_a_client_has_split_parses_the_same(text: str) -> None:
 
 words = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="<"), max_size=12).map(str.strip)
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8) | st.just("</tool_call>"),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8)
+    | st.just("</tool_call>"),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=6,
 )
 argument_texts = (
     st.dictionaries(st.text(max_size=5), json_values, max_size=4).map(json.dumps)
-    | st.dictionaries(st.text(max_size=5), json_values, max_size=4).map(lambda v: json.dumps(v, ensure_ascii=False, indent=1))
+    | st.dictionaries(st.text(max_size=5), json_values, max_size=4).map(
+        lambda v: json.dumps(v, ensure_ascii=False, indent=1)
+    )
     | json_values.map(json.dumps)
     | st.text(max_size=12)
     | st.sampled_from(["", "null", '"{}"', " {}", "{'a': 1}", "</tool_call>", "NaN", '{"a": 1, "a": 2}'])

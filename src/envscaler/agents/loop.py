@@ -46,7 +46,17 @@ _IN_THOUGHT: Final = " A call inside <think> is not run; write it after </think>
 
 def play(episode: Episode, policy: Policy, limits: Limits | None = None) -> Transcript:
     """Play an episode to its end, for callers that are not asynchronous. Raises BudgetError."""
-    return asyncio.run(Loop(episode, policy, limits).run())
+    loop = asyncio.new_event_loop()  # not asyncio.run, which waits for tasks that do not end when they are cancelled
+    try:
+        return loop.run_until_complete(Loop(episode, policy, limits).run())
+    finally:
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        if left:
+            loop.run_until_complete(asyncio.wait(left, timeout=_GRACE))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
 
 
 def read(message: Message) -> Parsed:
@@ -115,7 +125,7 @@ class Loop:
     # -- steps
 
     async def _play(self) -> None:
-        self.transcript.messages += self._of_world("opening", self._episode.opening)
+        self.transcript.messages += self._of_world("the opening", lambda: self._episode.opening())
         for number in range(1, self._limits.steps + 1):
             self._check()
             step, began = Step(number), time.monotonic()
@@ -170,7 +180,7 @@ class Loop:
 
     async def _turn(self, step: Step) -> Turn | None:
         """The agent's next reply; None where it was one that nothing can be read of."""
-        tools = self._of_world("tools", lambda: self._episode.tools)
+        tools = self._of_world("the tools", lambda: self._episode.tools)
         try:
             turn = await self._within("the agent", self._policy.reply(tuple(self.transcript.messages), tools))
         except CallError as error:
