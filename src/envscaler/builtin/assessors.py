@@ -27,7 +27,9 @@ def _judge() -> Assessor:
 
 
 ASSESSORS: tuple[AssessorEntry, ...] = (
-    AssessorEntry("fuzz", "Attacks the class with calls of all kinds; holds it to its properties; asks no model", _fuzz),
+    AssessorEntry(
+        "fuzz", "Attacks the class with calls of all kinds; holds it to its properties; asks no model", _fuzz
+    ),
     AssessorEntry("dual", "One model tests by calls, another checks each; sound from a share of passes", _dual),
     AssessorEntry("judge", "A model marks alignment and correctness; the fuzzer measures robustness", _judge),
 )

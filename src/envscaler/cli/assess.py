@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from envscaler.cli import exits
+from envscaler.cli.llm import CacheOption, LlmOption, MaxCost, MaxTokens, Record, SettingsFile
 from envscaler.cli.options import Jobs
 from envscaler.cli.out import boundary, echo, note
 
@@ -37,43 +38,69 @@ def assess(
     ],
     assessor: Annotated[
         list[str] | None,
-        typer.Option("--assessor", "-a", metavar="NAME", help="Who judges; repeatable.  [default: fuzz]", show_default=False),
+        typer.Option(
+            "--assessor", "-a", metavar="NAME", help="Who judges; repeatable.  [default: fuzz]", show_default=False
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the fuzzer: the same seed gives the same report.")] = 0,
     budget: Annotated[
         str,
-        typer.Option("--budget", metavar="CALLS|30s", help="Of the fuzzer: calls for each spec, or seconds (30s) or minutes (2m)."),
+        typer.Option(
+            "--budget",
+            metavar="CALLS|30s",
+            help="Of the fuzzer: calls for each spec, or seconds (30s) or minutes (2m).",
+        ),
     ] = "6000",
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="ASSESSOR.NAME=VALUE", help="A setting of an assessor; repeatable.", show_default=False),
+        typer.Option(
+            "--set", metavar="ASSESSOR.NAME=VALUE", help="A setting of an assessor; repeatable.", show_default=False
+        ),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", help="Let a spec pass with this score from each assessor, instead of by its verdict."),
+        typer.Option(
+            "--threshold", help="Let a spec pass with this score from each assessor, instead of by its verdict."
+        ),
     ] = None,
     jobs: Jobs = 1,
     run: Annotated[
         Path | None,
-        typer.Option("--run", metavar="FOLDER", help="Keep what is done in this folder; a run that was ended goes on where it was."),
+        typer.Option(
+            "--run",
+            metavar="FOLDER",
+            help="Keep what is done in this folder; a run that was ended goes on where it was.",
+        ),
     ] = None,
     as_json: Annotated[Path | None, typer.Option("--json", help="Write a report for programs.")] = None,
     as_junit: Annotated[Path | None, typer.Option("--junit", help="Write a report for CI, as JUnit XML.")] = None,
-    as_html: Annotated[Path | None, typer.Option("--html", help="Write a report for people: one file, with pictures.")] = None,
+    as_html: Annotated[
+        Path | None, typer.Option("--html", help="Write a report for people: one file, with pictures.")
+    ] = None,
+    llm: LlmOption = None,
+    settings_file: SettingsFile = None,
+    cache: CacheOption = None,
+    record: Record = None,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
 ) -> int:
     """Have environments judged: attacked with calls of all kinds, and held to what a sound one promises.
 
     A finding comes with the fewest calls that show it, to paste into `envscaler play`, and with the line of the spec.
     """
     from envscaler import session
+    from envscaler.session.llm import LlmOptions
 
     names = assessor or ["fuzz"]
+    models = LlmOptions(llm or (), settings_file, cache, record, max_cost, max_tokens)
     settings = _settings(names, seed, budget, setting or [])
     if threshold is not None and not 0 <= threshold <= 1:
         raise _usage(f"--threshold lies between 0 and 1, not {threshold:g}")
     found: list[Assessed] = []
-    with _progress(len(specs)) as (progress, done):
-        for one in session.assess(specs, names, settings=settings, jobs=jobs, run=run, progress=progress):
+    with _progress(len(specs)) as (progress, tell, done):
+        for one in session.assess(
+            specs, names, settings=settings, jobs=jobs, run=run, progress=progress, llm=models, tell=tell
+        ):
             done(one)
             found.append(one)
     for one in found:
@@ -173,17 +200,24 @@ def _sum_up(found: list[Assessed], threshold: float | None) -> None:
 
 
 @contextmanager
-def _progress(specs: int) -> Iterator[tuple[Callable[[str, Progress], None] | None, Callable[[Assessed], None]]]:
+def _progress(
+    specs: int,
+) -> Iterator[tuple[Callable[[str, Progress], None] | None, Callable[[str], None] | None, Callable[[Assessed], None]]]:
     """A line at the bottom of the terminal that says how far it is; nothing where there is no terminal."""
     if not sys.stderr.isatty():
-        yield None, lambda one: None
+        yield None, None, lambda one: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from envscaler.diagnostics import printable
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[more]}"))
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[more]}"),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("assessing", total=None, more="")
         count = 0
@@ -199,4 +233,4 @@ def _progress(specs: int) -> Iterator[tuple[Callable[[str, Progress], None] | No
             words = f"{count} done"
             bar.update(task, description=printable(one.path), more=words)
 
-        yield tell, done
+        yield tell, lambda line: bar.update(task, description=printable(line)), done

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from envscaler import __version__
 from envscaler.diagnostics import Diagnostic, Span
-from envscaler.errors import EnvscalerError, PluginError, SpecError, UsageError
-from envscaler.plugin.records import Finding, Subject, Verdict
+from envscaler.errors import EnvscalerError, LlmError, PluginError, SpecError, UsageError
+from envscaler.plugin.records import Finding, Means, Subject, Verdict
 from envscaler.session.files import StrPath, many, spec_files
 from envscaler.session.pool import each
 from envscaler.session.specs import checked_file
@@ -20,7 +20,9 @@ from envscaler.session.templates import template_folders
 
 if TYPE_CHECKING:
     from envscaler.assess import Progress
+    from envscaler.llm import Models
     from envscaler.plugin.manager import Plugins
+    from envscaler.session.llm import LlmOptions
 
 __all__ = ["Assessed", "assess", "report", "write_report"]
 
@@ -65,13 +67,16 @@ def assess(
     jobs: int = 1,
     run: StrPath | None = None,
     progress: Callable[[str, Progress], None] | None = None,
+    llm: LlmOptions | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Iterator[Assessed]:
     """Have each spec judged by each assessor; what comes of one spec is yielded as soon as it and those before it are done.
 
     ``settings``: by assessor what it is told. ``jobs``: how many processes. ``run``: a folder in which what is done is
     kept, so that a run that was ended goes on where it was; a spec is judged anew when it, its settings or envscaler changed.
-    ``progress`` hears how far the fuzzer is with which spec, in one process. Raises UsageError for an assessor that there is
-    not and for settings that one refuses.
+    ``progress`` hears how far the fuzzer is with which spec, in one process, and ``tell`` how far other assessors are.
+    ``llm``: the language models, for assessors that ask any. Raises UsageError for an assessor that there is not and for
+    settings that one refuses, LlmError when a model cannot be asked: with ``run``, what was finished is kept.
     """
     names = list(dict.fromkeys(assessors))
     if not names:
@@ -85,7 +90,10 @@ def assess(
         plugins.find("assessor", name)
     files, _ = spec_files(many(paths))
     units = [{"path": str(file), "assessors": names, "settings": told} for file in files]
-    function = partial(_assessed, progress=progress if jobs == 1 else None)
+    alone = jobs == 1
+    function = partial(
+        _assessed, progress=progress if alone else None, llm=llm, run=run, tell=tell if alone else None
+    )  # fmt: skip
     return map(_read, _done(function, units, jobs, run))
 
 
@@ -112,7 +120,9 @@ def _done(
     executor = InProcess() if jobs == 1 else Processes(jobs or os.cpu_count() or 1)
     with ExitStack() as stack:
         opened = stack.enter_context(Run.open(Path(run)))
-        for outcome in opened.map("assess", function, keyed, executor=executor, label=_label, retry_failed=True):
+        for outcome in opened.map(
+            "assess", function, keyed, executor=executor, label=_label, retry_failed=True, ends=(LlmError,)
+        ):
             if outcome.ok:
                 yield outcome.result
             else:
@@ -136,7 +146,11 @@ def _content(file: Path) -> str:
 
 
 def _assessed(
-    unit: Mapping[str, Any], progress: Callable[[str, Progress], None] | None = None
+    unit: Mapping[str, Any],
+    progress: Callable[[str, Progress], None] | None = None,
+    llm: LlmOptions | None = None,
+    run: StrPath | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     path = str(unit["path"])
     try:
@@ -152,18 +166,40 @@ def _assessed(
     from envscaler.compiler import compile_spec, load_class
 
     environment = load_class(compile_spec(checked, templates=template_folders()))
-    subject = Subject(checked.path, checked.source, checked, environment)
     plugins = _plugins(unit["assessors"])
     verdicts = {}
-    for name in unit["assessors"]:
-        assessor = plugins.assessor(name)
-        if progress is not None and hasattr(assessor, "progress"):
-            assessor.progress = partial(progress, checked.path)
-        try:
-            verdicts[name] = _plain(assessor.assess(subject, dict(unit["settings"][name])))
-        except PluginError as error:
-            return {**found, "problem": " ".join(str(error).split()), "code": error.exit_code}
+    with _means(llm, run, tell) as means:
+        subject = Subject(checked.path, checked.source, checked, environment, means)
+        for name in unit["assessors"]:
+            assessor = plugins.assessor(name)
+            if progress is not None and hasattr(assessor, "progress"):
+                assessor.progress = partial(progress, checked.path)
+            try:
+                verdicts[name] = _plain(assessor.assess(subject, dict(unit["settings"][name])))
+            except PluginError as error:
+                return {**found, "problem": " ".join(str(error).split()), "code": error.exit_code}
     return {**found, "verdicts": verdicts}
+
+
+@contextmanager
+def _means(llm: LlmOptions | None, run: StrPath | None, tell: Callable[[str], None] | None) -> Iterator[Means]:
+    """What assessors are lent: models, opened when one asks for them, and a journal where there is a run."""
+    from envscaler.session.llm import LlmOptions, open_models
+
+    with ExitStack() as stack:
+        opened: list[Models] = []
+
+        def models() -> Models:
+            if not opened:
+                opened.append(stack.enter_context(open_models(llm or LlmOptions(), run=run, tell=tell)))
+            return opened[0]
+
+        journal = None
+        if run is not None:
+            from envscaler.work import Run
+
+            journal = stack.enter_context(Run.open(Path(run)))
+        yield Means(models, journal, template_folders(), tell)
 
 
 def _plain(verdict: Verdict) -> dict[str, Any]:
@@ -204,9 +240,7 @@ def _verdict(plain: Mapping[str, Any]) -> Verdict:
 # -- reports
 
 
-def write_report(
-    found: Sequence[Assessed], path: StrPath, form: str, *, threshold: float | None = None
-) -> None:
+def write_report(found: Sequence[Assessed], path: StrPath, form: str, *, threshold: float | None = None) -> None:
     """Write what was found to a file: ``form`` is `json`, `junit` or `html`. Raises UsageError when it cannot be written."""
     from envscaler.session.files import reason, replace_file
 
