@@ -92,7 +92,9 @@ class Chooser:
         if tool.examples and rng.random() < 0.3:
             example = rng.choice(tool.examples)
             return {
-                name: self._value(tool, name, tool.params[name], focus) if rng.random() < 0.3 and name in tool.params else value
+                name: self._value(tool, name, tool.params[name], focus)
+                if rng.random() < 0.3 and name in tool.params
+                else value
                 for name, value in example.items()
             }
         return {
@@ -123,7 +125,9 @@ class Chooser:
                 count = rng.choice((1, 1, 1, 2, 2, 3, 0))
                 one = name.removesuffix("s")
                 inner = s.Field(one, shape.item)
-                found = [self._shaped(tool, param, one, shape.item, inner, focus if i == 0 else {}) for i in range(count)]
+                found = [
+                    self._shaped(tool, param, one, shape.item, inner, focus if i == 0 else {}) for i in range(count)
+                ]
                 return found if rng.random() < 0.9 or not found else [*found, found[0]]
             case s.Struct() if rng.random() < 0.6:
                 return self._struct(tool, param, shape, focus)

@@ -43,6 +43,10 @@ class Start:
         """An episode that begins here."""
         return self.facts.environment.new(fresh(self.state) if self.base is None else self.base, seed=self.seed)
 
+    def renewed(self) -> Start:
+        """The same over a base of its own, which nobody has written to."""
+        return Start(self.facts, self.state, self.seed)
+
     def seeded(self, seed: int) -> Start:
         """The same with another seed."""
         other = Start.__new__(Start)

@@ -28,7 +28,13 @@ class Call:
         """The call as `envscaler play` takes it."""
         from envscaler.play.lines import write_call
 
-        return write_call(self.tool, self.arguments)
+        arguments = self.arguments
+        if isinstance(arguments, bytes):
+            arguments = arguments.decode("utf-8", "backslashreplace")
+        try:
+            return write_call(self.tool, arguments)
+        except (TypeError, ValueError, RecursionError):
+            return f"# {ascii(self.tool)} with arguments that no line can hold: {ascii(arguments)[:200]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Broken:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        return self.property.name, self.tool, self.breach.kind
+        return self.property.name, self.tool if self.property.by_tool else "", self.breach.kind
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class _Fuzzer:
         for prop in self.by_level["class"]:
             for breach in prop.run(self.facts):
                 self._keep(Broken(prop, breach))
-        from envscaler.assess.minimal import finding
+        from envscaler.assess.minimal import findings
 
         complete = True
         try:
@@ -87,7 +87,7 @@ class _Fuzzer:
         except Exception:
             if not self.found:
                 raise
-            return FuzzReport(tuple(finding(self.facts, b, self.settings) for b in self.found.values()), _nothing(), 0, 0)
+            return FuzzReport(findings(self.facts, self._distinct(), self.settings), _nothing(), 0, 0)
         self.pools = {id(start.state): Pool.of(self.facts, start.new().state) for start in starts}
         self.chooser = Chooser(self.facts, self.rng)
         while self.calls < self.settings.calls and len(self.found) < self.settings.findings:
@@ -95,9 +95,9 @@ class _Fuzzer:
                 complete = False
                 break
             self._episode(starts)
-        findings = tuple(finding(self.facts, broken, self.settings) for broken in self._distinct())
+        found = findings(self.facts, self._distinct(), self.settings)
         self._tell()
-        return FuzzReport(findings, self.reaching.coverage(), self.calls, self.episodes, self.offered, complete)
+        return FuzzReport(found, self.reaching.coverage(), self.calls, self.episodes, self.offered, complete)
 
     # -- where episodes begin
 
@@ -134,14 +134,19 @@ class _Fuzzer:
         rng, settings = self.rng, self.settings
         prefix: tuple[Call, ...] = ()
         if self.corpus and rng.random() < 0.45:
-            start, prefix = self.corpus[min(rng.randrange(len(self.corpus)) for _ in range(2)) if rng.random() < 0.5 else -1]
+            start, prefix = self.corpus[
+                min(rng.randrange(len(self.corpus)) for _ in range(2)) if rng.random() < 0.5 else -1
+            ]
         else:
             start = starts[0] if rng.random() < 0.6 or len(starts) == 1 else rng.choice(starts[1:])
             start = start.seeded(rng.randrange(4)) if rng.random() < 0.3 else start
         self._weigh()
         self.chooser.begin(self.pools[id(start.state)])
+        start = start.renewed()
         env = start.new()
-        live = _Live(Played(self.facts, start, (), [], [], Log([], None), env, env.state, seconds=settings.call_seconds))
+        live = _Live(
+            Played(self.facts, start, (), [], [], Log([], None), env, env.state, seconds=settings.call_seconds)
+        )
         self.before = live.played.initial
         most = min(settings.episode, settings.calls - self.calls)
         middle = rng.randrange(most + len(prefix))
@@ -163,9 +168,8 @@ class _Fuzzer:
                 self._take(live, middle)
         self.episodes += 1
         live.played.calls = tuple(live.calls)
-        if not live.broken:
-            live.played.log.final = env.state
-            self._end(live)
+        live.played.log.final = env.state
+        self._end(live)
         if self.episodes % 8 == 0:
             self._tell()
 
@@ -177,9 +181,11 @@ class _Fuzzer:
         missing = self.reaching.missing()
         weights = {}
         for key, tool in self.facts.by_name.items():
-            tried = sum(counts.get(key, 0) for counts in (self.reaching.ok, self.reaching.refused, self.reaching.invalid))
+            tried = sum(
+                counts.get(key, 0) for counts in (self.reaching.ok, self.reaching.refused, self.reaching.invalid)
+            )
             weight = 1.0 + 0.5 * (tool.kind != "read") + 6.0 * missing[key] / (1.0 + tried / 60)
-            weights[key] = 0.0 if self.hung.get(key, 0) > 1 else weight
+            weights[key] = 0.0 if key in self.hung else weight
         if not any(weights.values()):
             weights = dict.fromkeys(weights, 1.0)
         self.chooser.weigh(weights)
@@ -221,6 +227,8 @@ class _Fuzzer:
 
     def _end(self, live: _Live) -> None:
         for prop in self.by_level["episode"]:
+            if live.broken and prop.name != "base-stays":
+                continue  # what a broken call left behind breaks much else
             try:
                 breach = prop.run(live.played)
             except EnvscalerError:

@@ -65,7 +65,9 @@ def without(
         wrong = {k for i, k in enumerate(records) if any(_about(shape.name, k, i, p) for p in problems)}
         if not wrong:
             continue
-        left = {k: before[k] if k in wrong else r for k, r in records.items() if k not in wrong or before.get(k, r) != r}
+        left = {
+            k: before[k] if k in wrong else r for k, r in records.items() if k not in wrong or before.get(k, r) != r
+        }
         made[shape.name] = laid_out(shape, left)
     return None if made == state else made
 

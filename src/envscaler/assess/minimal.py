@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, Final
 
 from envscaler.assess.events import Breach, Log, Moment, Played, Start, call, record, seen
@@ -11,13 +12,15 @@ from envscaler.assess.facts import Facts
 from envscaler.assess.findings import Call, FuzzFinding, FuzzSettings
 from envscaler.assess.fuzzer import Broken
 from envscaler.assess.guard import Overrun, watch
+from envscaler.assess.layout import keys_of
 from envscaler.diagnostics import Span
 from envscaler.errors import EnvscalerError
+from envscaler.runtime import shapes as s
 
-__all__ = ["finding", "shown_again"]
+__all__ = ["findings", "shown_again"]
 
 _TRIES: Final = 600
-_SLOW_TRIES: Final = 25
+_SLOW_TRIES: Final = 15
 _DRAWS: Final = 60  # that Hypothesis makes for one argument
 
 
@@ -29,24 +32,32 @@ class _Case:
         assert broken.start is not None
         self.start, self.calls, self.moment = broken.start, broken.calls, broken.moment
         self.breach = broken.breach
+        self.keys: dict[str, list[Any]] | None = None
+        self.again = False
         self.slow = broken.property.name == "always-ends"
         self.tries = _SLOW_TRIES if self.slow else _TRIES
         self.seconds = min(1.0, settings.call_seconds) if self.slow else settings.call_seconds
 
     def holds(self, start: Start, calls: tuple[Call, ...], moment: int) -> bool:
         """Whether the same breach is shown; if so, this is what is shown from now on."""
-        if self.tries <= 0:
-            return False
-        self.tries -= 1
-        found = shown_again(self.facts, self.broken, start, calls, moment, self.seconds)
-        if found is None or found.kind != self.broken.breach.kind:
+        found = self.look(start, calls, moment)
+        if found is None:
             return False
         self.start, self.calls, self.moment, self.breach = start, calls, moment, found
         return True
 
+    def look(self, start: Start, calls: tuple[Call, ...], moment: int) -> Breach | None:
+        """The same breach as these calls show it; None when they do not, or when no tries are left."""
+        if self.tries <= 0:
+            return None
+        self.tries -= 1
+        found = shown_again(self.facts, self.broken, start, calls, moment, self.seconds)
+        return None if found is None or found.kind != self.broken.breach.kind else found
+
     def shrink(self) -> None:
         """All of it, until nothing changes any more."""
-        if not self.holds(self.start, self.calls, self.moment):
+        self.again = self.holds(self.start, self.calls, self.moment)
+        if not self.again:
             return  # it does not come again; it is shown as it was
         self._start()
         for _ in range(3):
@@ -81,6 +92,7 @@ class _Case:
 
     def _simpler(self) -> None:
         for at in range(len(self.calls)):
+            self._unwrapped(at)
             made = self.calls[at]
             if isinstance(made.arguments, dict):
                 for name in list(made.arguments):
@@ -88,15 +100,37 @@ class _Case:
                 for name in list(self.calls[at].arguments):
                     self._value(at, name)
 
+    def _unwrapped(self, at: int) -> None:
+        """Arguments that were sent as JSON text, as an object."""
+        text = self.calls[at].arguments
+        if isinstance(text, str):
+            try:
+                self._with(at, json.loads(text))
+            except (ValueError, RecursionError):
+                return
+
     def _with(self, at: int, arguments: Any) -> bool:
+        calls = self._changed(at, arguments)
+        return calls != self.calls and self.holds(self.start, calls, self.moment)
+
+    def _changed(self, at: int, arguments: Any) -> tuple[Call, ...]:
         made = self.calls[at]
-        changed = Call(made.tool, arguments, made.actor)
-        return changed != made and self.holds(self.start, (*self.calls[:at], changed, *self.calls[at + 1 :]), self.moment)
+        return (*self.calls[:at], Call(made.tool, arguments, made.actor), *self.calls[at + 1 :])
 
     def _without(self, at: int, name: str) -> None:
         tool = self.facts.by_name.get((self.calls[at].actor, self.calls[at].tool))
         if tool is None or name not in tool.params or not tool.params[name].required:
             self._with(at, {k: v for k, v in self.calls[at].arguments.items() if k != name})
+
+    def _first_key(self, at: int, name: str) -> Any:
+        """For a reference the first record that there is at the start; None for anything else."""
+        tool = self.facts.by_name.get((self.calls[at].actor, self.calls[at].tool))
+        shape = tool.params[name].shape if tool is not None and name in tool.params else None
+        if not isinstance(shape, s.Ref):
+            return None
+        if self.keys is None:
+            self.keys = keys_of(self.facts.shapes, self.start.new().state)
+        return next(iter(self.keys.get(shape.collection, ())), None)
 
     def _value(self, at: int, name: str) -> None:
         """The simplest value, as Hypothesis counts, with which the breach is shown."""
@@ -108,14 +142,26 @@ class _Case:
 
         arguments = dict(self.calls[at].arguments)
         value = arguments[name]
-        simpler = _simpler_than(value, st)
-        if simpler is None or self.tries <= 0 or self.slow:
+        first = self._first_key(at, name)
+        if first is not None and first != value and self._with(at, {**arguments, name: first}):
             return
+        simpler = _simpler_than(value, st)
+        if first == value or simpler is None or self.tries <= 0 or self.slow:
+            return
+        tried: dict[str, bool] = {repr(value): True}
+
+        def shows(other: Any) -> bool:
+            key = repr(other)
+            if key not in tried:
+                calls = self._changed(at, {**arguments, name: other})
+                tried[key] = self.look(self.start, calls, self.moment) is not None
+            return tried[key]
+
         try:
             with steady():
-                find(
-                    st.one_of(simpler, st.just(value)),
-                    lambda tried: self._with(at, {**arguments, name: tried}) or _equal(tried, value),
+                found = find(
+                    simpler,
+                    shows,
                     settings=settings(
                         max_examples=_DRAWS, database=None, deadline=None, derandomize=False,
                         phases=[Phase.generate, Phase.shrink], suppress_health_check=list(HealthCheck),
@@ -124,10 +170,7 @@ class _Case:
                 )  # fmt: skip
         except NoSuchExample:
             return
-
-
-def _equal(one: Any, two: Any) -> bool:
-    return one.__class__ is two.__class__ and repr(one) == repr(two)
+        self._with(at, {**arguments, name: found})
 
 
 def _simpler_than(value: Any, st: Any) -> Any:
@@ -141,12 +184,23 @@ def _simpler_than(value: Any, st: Any) -> Any:
     if value.__class__ is str and len(value) > 1:
         return st.text("a", max_size=min(len(value) - 1, 20))
     if value.__class__ is list and value:
-        return st.lists(st.sampled_from(value), max_size=len(value) - 1)
-    if value.__class__ is dict and value:
-        return st.sets(st.sampled_from(sorted(value, key=str)), max_size=len(value) - 1).map(
-            lambda kept: {k: v for k, v in value.items() if k in kept}
+        fewer = st.lists(st.sampled_from(range(len(value))), max_size=len(value) - 1, unique=True).map(
+            lambda kept: [value[i] for i in sorted(kept)]
         )
+        parts = [_or_simpler(item, st) for item in value[:6]]
+        return fewer if len(value) > 6 else st.one_of(fewer, st.tuples(*parts).map(list))
+    if value.__class__ is dict and value and len(value) <= 12:
+        names = sorted(value, key=str)
+        fewer = st.lists(st.sampled_from(range(len(names))), max_size=len(names) - 1, unique=True).map(
+            lambda kept: {names[i]: value[names[i]] for i in sorted(kept)}
+        )
+        return st.one_of(fewer, st.fixed_dictionaries({name: _or_simpler(item, st) for name, item in value.items()}))
     return None
+
+
+def _or_simpler(value: Any, st: Any) -> Any:
+    simpler = _simpler_than(value, st)
+    return st.just(value) if simpler is None else st.one_of(simpler, st.just(value))
 
 
 def shown_again(
@@ -155,6 +209,7 @@ def shown_again(
     """The breach of the property by these calls, of the last one where the property is one of calls; None when it holds."""
     prop = broken.property
     try:
+        start = start.renewed()
         env = start.new()
         played = Played(facts, start, calls, [], [], Log([], None), env, env.state, seconds=seconds)
         before = played.initial
@@ -187,20 +242,28 @@ def shown_again(
     return found
 
 
-def finding(facts: Facts, broken: Broken, settings: FuzzSettings) -> FuzzFinding:
-    """The breach as it is reported, made minimal if the settings say so."""
+def findings(facts: Facts, broken: Sequence[Broken], settings: FuzzSettings) -> tuple[FuzzFinding, ...]:
+    """The breaches as they are reported, made minimal if the settings say so.
+
+    A breach that does not come again when its calls are made anew is reported only where no other is: it is mostly the
+    same fault seen by chance, as when something is carried from one episode to the next.
+    """
+    made = [_shrunk(facts, one, settings) for one in broken]
+    certain = [found for found, again in made if again]
+    return tuple(certain or [found for found, _ in made])
+
+
+def _shrunk(facts: Facts, broken: Broken, settings: FuzzSettings) -> tuple[FuzzFinding, bool]:
     if broken.start is None:
-        return _finding(facts, broken, broken.breach, None, ())
+        return _finding(facts, broken, broken.breach, None, ()), True
     case = _Case(facts, broken, settings)
     if settings.shrink:
         with watch():
             case.shrink()
-    return _finding(facts, broken, case.breach, case.start, case.calls)
+    return _finding(facts, broken, case.breach, case.start, case.calls), case.again or not settings.shrink
 
 
-def _finding(
-    facts: Facts, broken: Broken, breach: Breach, start: Start | None, calls: tuple[Call, ...]
-) -> FuzzFinding:
+def _finding(facts: Facts, broken: Broken, breach: Breach, start: Start | None, calls: tuple[Call, ...]) -> FuzzFinding:
     return FuzzFinding(
         broken.property.name,
         _one_line(breach.title),
@@ -225,6 +288,3 @@ def _places(facts: Facts, breach: Breach, calls: tuple[Call, ...]) -> tuple[Span
         if tool is not None:
             lines[tool.line] = None
     return tuple(span for line in lines if (span := facts.span(line)) is not None)
-
-
-Check = Callable[..., Any]

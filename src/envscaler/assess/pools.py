@@ -69,7 +69,9 @@ class Pool:
         """The field names whose values may be meant by a parameter's name, the same name first."""
         found = self._alike.get(name)
         if found is None:
-            stems = dict.fromkeys((name, name.removeprefix("new_"), name.removesuffix("s"), name.removesuffix("_ids") + "_id"))
+            stems = dict.fromkeys(
+                (name, name.removeprefix("new_"), name.removesuffix("s"), name.removesuffix("_ids") + "_id")
+            )
             found = [n for n in stems if n in self.named]
             found += [n for n in self.named if n and n not in found and any(_alike(stem, n) for stem in stems)]
             if not found and "" in self.named:

@@ -193,9 +193,7 @@ def calls(environment: type[Any], most: int = 15, facts: Facts | None = None) ->
     """Calls of all the tools of a class, over the keys of its initial state: for tests of one's own."""
     known = facts or Facts(environment)
     keys, clock = keys_of(known.shapes, environment.new().state), getattr(environment, "clock", "2030-01-01T00:00:00Z")
-    one = [
-        st.builds(Call, st.just(t.name), _any_arguments(t, keys, clock), st.just(t.actor)) for t in known.tools
-    ]
+    one = [st.builds(Call, st.just(t.name), _any_arguments(t, keys, clock), st.just(t.actor)) for t in known.tools]
     return st.lists(st.one_of(one), min_size=1, max_size=most)
 
 
@@ -260,7 +258,11 @@ def states(facts: Facts, size: int = 3) -> st.SearchStrategy[dict[str, Any]]:
     """States in JSON form that a class allows, by types, references, uniqueness and rules. ``size``: most records that a
     collection has beyond those of the initial state. Records that the class complains of are put back or taken away."""
     initial = facts.environment.new().state
-    return _raw_state(facts, size, initial).map(lambda raw: settled(facts, raw, initial)).filter(lambda made: made is not None)
+    return (
+        _raw_state(facts, size, initial)
+        .map(lambda raw: settled(facts, raw, initial))
+        .filter(lambda made: made is not None)
+    )
 
 
 def settled(facts: Facts, raw: dict[str, Any], initial: Mapping[str, Any], rounds: int = 12) -> dict[str, Any] | None:

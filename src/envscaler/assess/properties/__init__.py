@@ -20,13 +20,14 @@ Level = Literal["call", "episode", "class"]
 class Property:
     """``run`` takes a `Seen`, a `Played` or a `Facts`, by ``level``; it gives a Breach or None, at level `class` all of them.
     ``spec``: it needs the spec. ``checker``: it is also offered as a checker of that name, since it looks at nothing that a
-    `CallEvent` has not."""
+    `CallEvent` has not. ``by_tool``: breaches by different tools are different findings."""
 
     name: str
     level: Level
     run: Callable[[Any], Any]
     spec: bool = False
     checker: bool = False
+    by_tool: bool = True
 
     @property
     def about(self) -> str:
@@ -34,8 +35,10 @@ class Property:
         return " ".join((self.run.__doc__ or "").split())
 
 
-def _property(level: Level, run: Callable[[Any], Any], *, spec: bool = False, checker: bool = False) -> Property:
-    return Property(run.__name__.replace("_", "-"), level, run, spec, checker)
+def _property(
+    level: Level, run: Callable[[Any], Any], *, spec: bool = False, checker: bool = False, by_tool: bool = True
+) -> Property:
+    return Property(run.__name__.replace("_", "-"), level, run, spec, checker, by_tool)
 
 
 PROPERTIES: Final[Mapping[str, Property]] = {
@@ -49,9 +52,9 @@ PROPERTIES: Final[Mapping[str, Property]] = {
         _property("call", calls.failed_call_changes_nothing, checker=True),
         _property("call", calls.reads_write_nothing, checker=True),
         _property("call", calls.tells_what_changed),
-        _property("call", calls.state_is_allowed, checker=True),
-        _property("call", calls.moves_as_declared),
-        _property("call", calls.after_each_settles),
+        _property("call", calls.state_is_allowed, checker=True, by_tool=False),
+        _property("call", calls.moves_as_declared, by_tool=False),
+        _property("call", calls.after_each_settles, by_tool=False),
         _property("call", calls.results_are_json, checker=True),
         _property("call", calls.results_as_declared, spec=True),
         _property("episode", episodes.replay_equals_live),

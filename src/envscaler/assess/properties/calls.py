@@ -60,8 +60,8 @@ def reads_write_nothing(event: CallEvent) -> Breach | None:
 def tells_what_changed(seen: Seen) -> Breach | None:
     """`changed` of a result says whether the state is another than before."""
     claimed = getattr(seen.outcome, "changed", None)
-    if claimed is None or seen.raised is not None or bool(claimed) == bool(seen.changes):
-        return None
+    if claimed is None or not seen.ok or seen.kind == "read" or bool(claimed) == bool(seen.changes):
+        return None  # what failed calls and reads change is told by the properties about those
     if claimed:
         return Breach(f"{seen.tool} says that it changed the state, which is as before", kind="claimed")
     return Breach(f"{seen.tool} says that nothing changed, and something did", _changes(seen), kind="kept silent")
@@ -69,7 +69,7 @@ def tells_what_changed(seen: Seen) -> Breach | None:
 
 def state_is_allowed(event: CallEvent) -> Breach | None:
     """After each call the whole state obeys types, bounds, references, uniqueness and rules, all of them checked anew."""
-    if not event.changes or not hasattr(event.environment, "prepare"):
+    if not event.changes or not event.ok or not hasattr(event.environment, "prepare"):
         return None
     try:
         event.environment.prepare(dict(event.state()))
@@ -114,7 +114,7 @@ def moves_as_declared(seen: Seen) -> Breach | None:
 
 def moved(seen: Seen) -> Iterator[tuple[Any, str, str, str]]:
     """The rule, the key of the record, and what its field was and is, for every move that a call made."""
-    if not seen.changes:
+    if not seen.changes or not seen.ok:
         return
     for rule in seen.facts.rules:
         if rule.moves is None:

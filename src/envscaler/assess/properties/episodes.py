@@ -20,10 +20,7 @@ def replay_equals_live(played: Played) -> Breach | None:
     at = played.log.differs(played.again())
     if at is None:
         return None
-    ways = _ways(played)
-    if ways[0].differs(ways[1]) is None and (
-        ways[0].differs(ways[2]) is not None or ways[0].differs(ways[3]) is not None
-    ):
+    if _on(played, 2) is not None or _on(played, 4) is not None:
         return None  # other numbers or another time, which are told apart
     return _otherwise(played, played.again(), at, "made again on a new episode")
 
@@ -35,7 +32,7 @@ def no_unseeded_randomness(played: Played) -> Breach | None:
 
 def no_wall_clock(played: Played) -> Breach | None:
     """What happens does not depend on when it happens."""
-    return _depends(played, 3, "the time of day at which it is called")
+    return _depends(played, 4, "the time of day at which it is called")
 
 
 def reset_begins_again(played: Played) -> Breach | None:
@@ -149,22 +146,30 @@ def reads_see_the_state(played: Played) -> Breach | None:
 
 
 def _ways(played: Played) -> list[Log]:
-    """The calls made twice under one time and one source of numbers, then with other numbers, then at another time."""
-    if len(played.ways) < 4:
-        for time, numbers in ((0, 1), (0, 1), (0, 2), (1, 1)):
+    """The calls made twice under one time and one source of numbers, twice with other numbers, twice at another time."""
+    if len(played.ways) < 6:
+        for time, numbers in ((0, 1), (0, 1), (0, 2), (0, 2), (1, 1), (1, 1)):
             with played.facts.elsewhere.at(time, numbers):
                 played.ways.append(replayed(played.start.new(), played.calls, played.seconds))
     return played.ways
 
 
+def _on(played: Played, way: int) -> int | None:
+    """The first call that the numbers (2) or the time (4) decide: it comes out otherwise, and the same with the same ones."""
+    ways = _ways(played)
+    if ways[0].differs(ways[1]) is not None or ways[way].differs(ways[way + 1]) is not None:
+        return None
+    return ways[0].differs(ways[way])
+
+
 def _depends(played: Played, way: int, on: str) -> Breach | None:
     if played.log.differs(played.again()) is None:
         return None
-    ways = _ways(played)
-    at = ways[0].differs(ways[way])
-    if at is None or ways[0].differs(ways[1]) is not None:
+    at = _on(played, way)
+    if at is None:
         return None
     name = played.calls[at].tool if at < len(played.calls) else "the state"
+    ways = _ways(played)
     detail = "" if at == len(played.calls) else f"{_short(ways[0].told[at][0])}\n{_short(ways[way].told[at][0])}"
     return Breach(f"{name} depends on {on}", detail, kind=name)
 

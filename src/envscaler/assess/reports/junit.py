@@ -31,7 +31,9 @@ def junit(judged: Iterable[Judged]) -> str:
 def _suites(one: Judged) -> Iterator[Xml.Element]:
     if one.problem:
         suite = _suite(one, "assess")
-        case = Xml.SubElement(suite, "testcase", name="assess", classname=_class(one.path), file=_clean(one.path), time="0")
+        case = Xml.SubElement(
+            suite, "testcase", name="assess", classname=_class(one.path), file=_clean(one.path), time="0"
+        )
         Xml.SubElement(case, "error", message=_clean(one.problem), type="problem").text = _clean(one.problem)
         suite.set("tests", "1")
         suite.set("errors", "1")
@@ -47,7 +49,9 @@ def _suite(one: Judged, assessor: str) -> Xml.Element:
 
 def _verdict(one: Judged, assessor: str, verdict: Verdict) -> Xml.Element:
     suite = _suite(one, assessor)
-    codes = dict.fromkeys([*verdict.details.get("properties", ()), *(f.code for f in verdict.findings)]) or {"verdict": None}
+    codes = dict.fromkeys([*verdict.details.get("properties", ()), *(f.code for f in verdict.findings)]) or {
+        "verdict": None
+    }
     failures = 0
     for code in codes:
         found = [f for f in verdict.findings if f.code == code]
