@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections import Counter
+from contextvars import ContextVar
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -261,6 +263,67 @@ def test_two_runs_of_one_process_share_the_work(tmp_path: Path) -> None:
         thread.join(30)
     assert results == [list(range(40))] * 2
     assert sorted(map(int, log.read_text().split())) == list(range(40))
+
+
+@each_executor
+def test_work_that_builds_on_what_came_before(tmp_path: Path, executor: Executor) -> None:
+    """In order: a unit begins when the outcomes before it were given out, in two runs that share the work as well."""
+    started: list[tuple[int, int]] = []
+    results: list[list[int]] = []
+
+    def work() -> None:
+        given = 0
+
+        def listen(event: Event) -> None:
+            if event.what == "claimed":
+                started.append((int(event.label), given))
+
+        with Run.open(tmp_path) as run:
+            mine = []
+            for outcome in run.map(
+                "chain", function_for(executor), range(12), executor=executor, in_order=True, label=str, listen=listen
+            ):
+                mine.append(outcome.result)
+                given += 1
+            results.append(mine)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert results == [[n * n for n in range(12)]] * 2
+    assert started == [(n, n) for n in range(12)]
+
+
+def test_what_belongs_to_the_event_loop_is_closed_in_it(tmp_path: Path) -> None:
+    loops: list[Any] = []
+
+    async def work(number: int) -> int:
+        loops.append(asyncio.get_running_loop())
+        return number
+
+    async def close() -> None:
+        loops.append(asyncio.get_running_loop())
+
+    with Run.open(tmp_path) as run:
+        list(run.map("close", work, [1, 2], executor=Async(2, close)))
+    assert len(loops) == 3
+    assert loops[0] is loops[1] is loops[2]
+    assert loops[0].is_closed()
+
+
+def test_context_goes_with_the_units(tmp_path: Path) -> None:
+    """So that tokens are filed under the stage that the caller is at."""
+    stage: ContextVar[str] = ContextVar("stage", default="none")
+    stage.set("assessment")
+
+    async def where(_: int) -> str:
+        return stage.get()
+
+    with Run.open(tmp_path) as run:
+        assert [o.result for o in run.map("a", lambda _: stage.get(), [1], executor=Threads(2))] == ["assessment"]
+        assert [o.result for o in run.map("b", where, [1], executor=Async(2))] == ["assessment"]
 
 
 def test_a_width_below_one_is_refused() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -173,23 +174,29 @@ class Processes:
 
 @dataclass(frozen=True, slots=True)
 class Async:
-    """Calls of a coroutine function as tasks of one event loop, which runs in a thread of its own."""
+    """Calls of a coroutine function as tasks of one event loop, which runs in a thread of its own. ``close`` is run in it at
+    the end, for what belongs to the loop, like connections."""
 
     width: int = 16
+    close: Callable[[], Coroutine[Any, Any, None]] | None = None
 
     def __post_init__(self) -> None:
         _checked(self.width)
 
     def start(self, function: Callable[[Any], Any], ends: tuple[type[BaseException], ...]) -> Started:
-        return _Loop(function, ends)
+        return _Loop(function, ends, self.close)
 
 
 class _Loop:
     def __init__(
-        self, function: Callable[[Any], Coroutine[Any, Any, Any]], ends: tuple[type[BaseException], ...]
+        self,
+        function: Callable[[Any], Coroutine[Any, Any, Any]],
+        ends: tuple[type[BaseException], ...],
+        close: Callable[[], Coroutine[Any, Any, None]] | None,
     ) -> None:
         self._function = function
         self._ends = ends
+        self._close = close
         self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(target=self._loop.run_forever, name="units", daemon=True)
@@ -217,7 +224,7 @@ class _Loop:
 
     def stop(self) -> None:
         asyncio.run_coroutine_threadsafe(self._end(), self._loop)
-        self._thread.join(0.7)
+        self._thread.join(0.8)
         if not self._thread.is_alive():
             self._loop.close()
 
@@ -227,5 +234,8 @@ class _Loop:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=0.5)
+        if self._close is not None:
+            with suppress(Exception):
+                await asyncio.wait_for(self._close(), 0.2)
         await self._loop.shutdown_asyncgens()
         self._loop.stop()

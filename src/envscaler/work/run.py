@@ -94,6 +94,7 @@ class Run:
         *,
         executor: Executor | None = None,
         retry_failed: bool = False,
+        in_order: bool = False,
         label: Callable[[T], str] | None = None,
         listen: Listener | None = None,
         ends: tuple[type[BaseException], ...] = (BudgetError,),
@@ -101,13 +102,16 @@ class Run:
         """The outcomes of ``function`` for ``inputs``, in their order, each as soon as it and those before it are there.
 
         A unit is ``kind`` and an input, which is JSON; what the journal has an outcome for is not run again, but for
-        failures with ``retry_failed``. A result is written down before its outcome is given. What ``function`` raises is a
-        failed outcome; but the classes of ``ends`` end the work, as Ctrl-C and closing the iterator do: what was finished
-        is kept, what was under way is given back. Raises UsageError for inputs that are not JSON, JournalError.
+        failures with ``retry_failed``. With ``in_order`` a unit begins when the outcomes of those before it were given out,
+        whoever did them: for work that builds on what came before.
+
+        A result is written down before its outcome is given. What ``function`` raises is a failed outcome; but the classes
+        of ``ends`` end the work, as Ctrl-C and closing the iterator do: what was finished is kept, what was under way is
+        given back. Raises UsageError for inputs that are not JSON, JournalError.
         """
         if not kind or _clean(kind) != kind:
             raise UsageError(f"a kind of units is a name, not {ascii(kind)[:40]}")
-        task = _Map(self, self._journal, kind, list(inputs), label, listen)
+        task = _Map(self, self._journal, kind, list(inputs), label, listen, in_order)
         return task.outcomes(function, executor or InProcess(), retry_failed, ends)
 
     def owner(self) -> str:
@@ -156,7 +160,9 @@ class _Map(Generic[T]):
         inputs: list[T],
         label: Callable[[T], str] | None,
         listen: Listener | None,
+        in_order: bool,
     ) -> None:
+        self._in_order = in_order
         self._run = run
         self._journal = journal
         self._kind = kind
@@ -197,7 +203,7 @@ class _Map(Generic[T]):
                     yield self._outcome(place)
                     place += 1
                     continue
-                moved = self._fill(started, executor.width, again)
+                moved = self._fill(started, 1 if self._in_order else executor.width, again)
                 pause = _FIRST_LOOK if moved or self._running else min(pause * 1.5, _LAST_LOOK)
                 if self._keys[place] not in self._settled:
                     self._news.wait(pause if self._left and len(self._running) < executor.width else _TICK)
@@ -225,7 +231,7 @@ class _Map(Generic[T]):
         """
         moved, held, left, begun = False, list[str](), self._left, 0
         while left and len(self._running) < width and begun < width and self._error is None:
-            looked = [left.popleft() for _ in range(min(_LOOKED_AT, len(left)))]
+            looked = [left.popleft() for _ in range(1 if self._in_order else min(_LOOKED_AT, len(left)))]
             claim = self._journal.claim(looked, self._run.owner(), again)
             for key in claim.known:
                 self._settle("skipped", key)
@@ -236,6 +242,8 @@ class _Map(Generic[T]):
             if claim.key is not None:
                 begun += 1
                 self._submit(claim.key, started)
+            if self._in_order:
+                break
         left.extendleft(reversed(held))
         return moved
 
