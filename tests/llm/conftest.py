@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import ssl
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,21 @@ from tests.llm.server import Server, serving
 
 KEY = "canary-Zk93hfQ7xWmT5vLb"
 Open = Callable[..., Models]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The providers' packages read all certificates of the machine for each client, which is most of these tests' time,
+    and no test here speaks TLS: one certificate is enough."""
+    paths = [os.environ.get("SSL_CERT_FILE"), ssl.get_default_verify_paths().cafile]
+    bundle = next((Path(path) for path in paths if path and Path(path).is_file()), None)
+    with pytest.MonkeyPatch.context() as patch:
+        if bundle is not None:
+            first, end, _ = bundle.read_text(encoding="utf-8").partition("-----END CERTIFICATE-----\n")
+            file = tmp_path_factory.mktemp("tls") / "one.pem"
+            file.write_text(first + end, encoding="utf-8")
+            patch.setenv("SSL_CERT_FILE", str(file))
+        yield
 
 
 @pytest.fixture(autouse=True)
