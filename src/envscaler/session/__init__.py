@@ -7,6 +7,7 @@ from envscaler.session.environments import Described, call, describe, load
 from envscaler.session.files import spec_files
 from envscaler.session.pages import Paged, docs
 from envscaler.session.playing import play
+from envscaler.session.repairing import RepairOptions, repair
 from envscaler.session.replaying import PortReport, replay, replay_folder
 from envscaler.session.specs import (
     CheckReport,
@@ -21,8 +22,7 @@ from envscaler.session.specs import (
 )
 
 __all__ = [
-    "Assessed", "assess", "write_report",
-    "CheckReport", "Compiled", "Counted", "Described", "Difference", "Formatted", "Paged", "PortReport", "call", "check",
-    "compile", "describe", "diff", "docs", "fmt", "grammar_card", "json_schema", "load", "new", "play", "replay", "replay_folder",
-    "spec_files", "stats",
+    "Assessed", "CheckReport", "Compiled", "Counted", "Described", "Difference", "Formatted", "Paged", "PortReport",
+    "RepairOptions", "assess", "call", "check", "compile", "describe", "diff", "docs", "fmt", "grammar_card",
+    "json_schema", "load", "new", "play", "repair", "replay", "replay_folder", "spec_files", "stats", "write_report",
 ]  # fmt: skip
