@@ -1,13 +1,13 @@
-"""Run the benchmarks and print each figure beside its aim: `python -m benchmarks [calls|scale|memory|commands]`."""
+"""Run the benchmarks and print each figure beside its aim: `python -m benchmarks [calls|scale|memory|commands|fuzz]`."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import calls, commands, memory, scale
+from benchmarks import calls, commands, fuzz, memory, scale
 from benchmarks.report import show
 
-PARTS = {"calls": calls.run, "scale": scale.run, "memory": memory.run, "commands": commands.run}
+PARTS = {"calls": calls.run, "scale": scale.run, "memory": memory.run, "commands": commands.run, "fuzz": fuzz.run}
 
 
 def main() -> int:

@@ -108,11 +108,15 @@ class Facts:
         return ToolFacts(tool.name, tool.actor, tool.kind, params, declared.span.line, returns, draws, examples)
 
     def _line_of(self, name: str) -> int:
-        method = getattr(self.environment, name, None)
-        try:
-            return inspect.getsourcelines(method)[1] if callable(method) else 0
-        except (OSError, TypeError):
-            return 0
+        """The line of the method that a tool of a hand-written class is, or of its `call`."""
+        for attribute in (name, f"_{name}", f"tool_{name}", "call"):
+            method = getattr(self.environment, attribute, None)
+            try:
+                if callable(method) and inspect.getsourcefile(method) == self.path:
+                    return inspect.getsourcelines(method)[1]
+            except (OSError, TypeError):
+                continue
+        return 0
 
     def body(self, tool: str) -> CheckedBody | None:
         """The checked logic of a tool."""

@@ -60,10 +60,11 @@ class Pool:
         return before != (len(self.records), sum(map(len, self.named.values())))
 
     def _walk_keys(self, value: Any) -> None:
-        """Keys of objects of objects, as what may name something in a state whose form is not declared."""
-        for _, node in _nodes(value):
-            if node.__class__ is dict and node and all(v.__class__ is dict for v in node.values()):
-                self.named.setdefault("", []).extend(k for k in node if k not in self.named.get("", ()))
+        """Keys of objects, as what may name something in a state whose form is not declared."""
+        known = self.named.setdefault("", [])
+        for name, node in _nodes(value):
+            if node.__class__ is dict and name:
+                known.extend(k for k in node if k not in known and len(known) < _VALUES)
 
     def alike(self, name: str) -> list[str]:
         """The field names whose values may be meant by a parameter's name, the same name first."""
