@@ -6,7 +6,21 @@ from typing import Annotated
 
 import typer
 
-from envscaler.cli import assess, cost, diff, docs, environment, exits, llm, play, plugins, repair, specs, stats
+from envscaler.cli import (
+    assess,
+    cost,
+    diff,
+    docs,
+    environment,
+    exits,
+    llm,
+    mutate,
+    play,
+    plugins,
+    repair,
+    specs,
+    stats,
+)
 
 __all__ = ["app"]
 
@@ -48,6 +62,7 @@ specs.add_to(app)
 environment.add_to(app)
 play.add_to(app)
 assess.add_to(app)
+mutate.add_to(app)
 repair.add_to(app)
 diff.add_to(app)
 docs.add_to(app)

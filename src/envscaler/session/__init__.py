@@ -5,6 +5,7 @@ from envscaler.session.comparing import Difference, diff
 from envscaler.session.counting import Counted, stats
 from envscaler.session.environments import Described, call, describe, load
 from envscaler.session.files import spec_files
+from envscaler.session.mutating import mutate, write_mutation_page
 from envscaler.session.pages import Paged, docs
 from envscaler.session.playing import play
 from envscaler.session.repairing import RepairOptions, repair
@@ -24,5 +25,6 @@ from envscaler.session.specs import (
 __all__ = [
     "Assessed", "CheckReport", "Compiled", "Counted", "Described", "Difference", "Formatted", "Paged", "PortReport",
     "RepairOptions", "assess", "call", "check", "compile", "describe", "diff", "docs", "fmt", "grammar_card",
-    "json_schema", "load", "new", "play", "repair", "replay", "replay_folder", "spec_files", "stats", "write_report",
+    "json_schema", "load", "mutate", "new", "play", "repair", "replay", "replay_folder", "spec_files", "stats",
+    "write_mutation_page", "write_report",
 ]  # fmt: skip

@@ -10,7 +10,12 @@ from envscaler.assess.mutation.blocks import LogicBlock
 from envscaler.assess.mutation.mutants import Edit, Site
 
 __all__ = [
-    "drop_requirement", "inverted_condition", "invert_requirement", "off_by_one", "wrong_comparison", "wrong_connective",
+    "drop_requirement",
+    "invert_requirement",
+    "inverted_condition",
+    "off_by_one",
+    "wrong_comparison",
+    "wrong_connective",
 ]  # fmt: skip
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "!=", "!=": "==", "in": "not in", "not in": "in",

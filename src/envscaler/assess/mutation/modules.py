@@ -13,7 +13,7 @@ from typing import Final
 from envscaler.assess.mutation.generated import Generated
 from envscaler.assess.mutation.mutants import Fault, Site
 from envscaler.spec.model import StateDef
-from envscaler.spec.types import BOOL, FLOAT, INT, MONEY, NUMBER, STR, IterOf, ListOf
+from envscaler.spec.types import BOOL, FLOAT, INT, MONEY, NUMBER, STR, Field, IterOf, ListOf
 
 __all__ = ["OPERATORS"]
 
@@ -139,14 +139,17 @@ def _drawn(node: ast.Call) -> str | None:
 def shared_base(made: Generated) -> Iterator[Site]:
     """A record is written where it lies, for all episodes, and no failure puts it back."""
     for owner, function in made.functions:
+        written = _written_names(function)
         for statement, call, part in _writes(function):
-            if call.func.attr == "edit_of":  # type: ignore[attr-defined]
+            names = _bound(function, call)
+            if names and not names & written:
+                continue  # it is only read
+            if _attribute(call) == "edit_of":
                 new = made.code(call.args[0])
-            elif call.func.attr == "edit" and not call.args:  # type: ignore[attr-defined]
+            elif _attribute(call) == "edit" and not call.args:
                 new = f"{made.code(part)}.value"
             else:
-                start, _ = made.span(part)
-                other = _EDITS[call.func.attr]  # type: ignore[attr-defined]
+                other = _EDITS[_attribute(call)]
                 args = ", ".join(made.code(a) for a in call.args)
                 new = f"{made.code(part)}.{other}({args})"
             yield made.replace(owner, call, new, _line(statement, call))
@@ -164,18 +167,48 @@ def _writes(function: ast.FunctionDef) -> Iterator[tuple[ast.stmt, ast.Call, ast
 def stale_view(made: Generated) -> Iterator[Site]:
     """A record is copied where it is found, so that what is written to it is lost and what others write is not seen."""
     for owner, function in made.functions:
-        written = {
-            node.value.id
-            for statement in ast.walk(function)
-            for node in _targets(statement)
-            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
-        }
+        written = _written_names(function)
+        again = {made.code(call.args[0]) for _, call, _ in _writes(function) if _attribute(call) == "edit_of"}
         for node in ast.walk(function):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _finds(node.value):
                 name = node.targets[0].id
+                if name in again:
+                    continue  # it is looked up once more before it is written
                 if name in written or _read_after_helper(made, function, name, node.lineno):
-                    new = f"(dict(_found) if (_found := {made.code(node.value)}) is not None else None)"
+                    new = f'__import__("copy").deepcopy({made.code(node.value)})'
                     yield made.replace(owner, node.value, new, node)
+
+
+def _attribute(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def _written_names(function: ast.FunctionDef) -> set[str]:
+    """Local names through which something is written: an item assigned or deleted, or a method called on a part."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        parts: list[ast.expr] = _targets(node)
+        if isinstance(node, ast.Delete):
+            parts = node.targets
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            parts = [node.value.func, *node.value.args[:1]]
+        for part in parts:
+            inner = part
+            while isinstance(inner, ast.Subscript | ast.Attribute):
+                inner = inner.value
+            if isinstance(inner, ast.Name) and inner is not part:
+                found.add(inner.id)
+    return found
+
+
+def _bound(function: ast.FunctionDef, call: ast.Call) -> set[str]:
+    """The local names that a call's value is bound to."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and any(n is call for n in ast.walk(node.value)):
+            return {t.id for t in node.targets if isinstance(t, ast.Name)} if node.value is call else set()
+        if isinstance(node, ast.For) and any(n is call for n in ast.walk(node.iter)):
+            return {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+    return set()
 
 
 def _targets(statement: ast.AST) -> list[ast.expr]:
@@ -218,11 +251,9 @@ def hidden_write(made: Generated) -> Iterator[Site]:
         kind, _, name = owner.partition(" ")
         if kind != "tool" or made.spec.tools[name].kind != "read":
             continue
-        for state in made.spec.states.values():
-            field = next(
-                (f for f in state.record.fields.values() if f.type in (BOOL, FLOAT, INT, MONEY, NUMBER, STR)), None
-            )
-            if field is None or field.absent:
+        for state in _written(made):
+            field = _kept_field(made, state)
+            if field is None:
                 continue
             record = f"_state.{state.name}.edit()" if state.single else f"_state.{state.name}.edit(_key)"
             new = {BOOL: "not _old", STR: '_old + "x"'}.get(field.type, "_old + 1")
@@ -232,6 +263,16 @@ def hidden_write(made: Generated) -> Iterator[Site]:
             lines += f'{margin}_record["{field.name}"] = {new}\n'
             yield made.insert_before(owner, function.body[1], lines, f"{state.name}: {field.name} is changed")
             break
+
+
+def _kept_field(made: Generated, state: StateDef) -> Field | None:
+    """A field whose change is kept: of the others the module knows that no tool writes them, and does not look."""
+    written: set[tuple[str, str]] = set()
+    for body in made.checked.tools.values():
+        written |= body.effects.writes
+    plain = (BOOL, FLOAT, INT, MONEY, NUMBER, STR)
+    fields = state.record.fields.values()
+    return next((f for f in fields if f.type in plain and not f.absent and (state.name, f.name) in written), None)
 
 
 # -- the tree

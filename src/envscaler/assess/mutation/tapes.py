@@ -12,6 +12,7 @@ from envscaler.runtime import Environment, ToolResult
 
 __all__ = ["Step", "Tape", "difference", "recorder", "settle"]
 
+_UNKNOWN: Any = object()
 _TAPES = 4000
 """So many episodes are kept at most; a fuzzer that forks much begins many."""
 
@@ -28,55 +29,75 @@ class Step:
 
 @dataclass(slots=True)
 class Tape:
-    """An episode: what it begins with, its calls, and in the end what they changed. ``clock`` is the episode's."""
+    """An episode: what it begins with (None: the spec's initial state), its calls, and in the end what they changed."""
 
     state: Mapping[str, Any] | None
     seed: int
     steps: list[Step] = field(default_factory=list)
     changes: Any = None
 
-    def begin(self, environment: type[Environment]) -> Environment:
-        """The episode's beginning on a class. Raises StateError when that does not allow the state."""
-        return environment.new(copy.deepcopy(self.state), seed=self.seed)
+
+class _Starts:
+    """The states that tapes begin in, each prepared once for a class."""
+
+    def __init__(self, environment: type[Environment]) -> None:
+        self.environment = environment
+        self._bases: dict[int, Any] = {}
+
+    def begin(self, tape: Tape) -> Environment:
+        """The beginning of a tape's episode. Raises StateError when the class does not allow its state."""
+        base = self._bases.get(id(tape.state))
+        if base is None:
+            base = self._bases[id(tape.state)] = self.environment.prepare(copy.deepcopy(tape.state))
+        return self.environment.new(base, seed=tape.seed)
 
 
 def recorder(environment: type[Environment], tapes: list[Tape]) -> type[Environment]:
-    """A subclass whose episodes enter their calls in ``tapes``. An episode that goes back or forks begins a new tape."""
+    """A subclass whose episodes enter their calls in ``tapes``. One that is reset begins a new tape; where one goes on
+    from a snapshot or a fork is not recorded."""
+    bases: list[tuple[Any, Mapping[str, Any] | None]] = []
 
     class Recorded(environment):  # type: ignore[misc, valid-type]
         __slots__ = ("_tape",)
 
         def __init__(self, state: Any = None, seed: int = 0, policy: Any = None, clock: Any = None) -> None:
             super().__init__(state, seed, policy, clock)
-            plain = state is None or isinstance(state, Mapping)
-            self._tape = Tape(copy.deepcopy(state) if plain else None, seed)
-            if plain and policy is None and clock is None and len(tapes) < _TAPES:
-                tapes.append(self._tape)
+            given = state
+            if state is not None and not isinstance(state, Mapping):
+                given = next((of for base, of in bases if base is state), _UNKNOWN)
+            self._tape = Tape(given, seed)
+            self._enter(given is not _UNKNOWN and policy is None and clock is None)
+
+        @classmethod
+        def prepare(cls, state: Any = None) -> Any:
+            base = super().prepare(state)
+            bases.append((base, copy.deepcopy(state)))
+            return base
 
         def call(self, tool: str, arguments: Any = None, actor: str = "agent") -> ToolResult:
             try:
-                kept = copy.deepcopy(arguments)
+                self._tape.steps.append(Step(tool, copy.deepcopy(arguments), actor))
             except Exception:  # a hostile value; the mutants do without it
                 return super().call(tool, arguments, actor)  # type: ignore[no-any-return]
-            self._tape.steps.append(Step(tool, kept, actor))
             return super().call(tool, arguments, actor)  # type: ignore[no-any-return]
 
         def reset(self) -> None:
             super().reset()
-            self._again([])
+            self._tape = Tape(self._tape.state, self._tape.seed)
+            self._enter(self._tape.state is not _UNKNOWN)
 
         def restore(self, snapshot: Any) -> None:
             super().restore(snapshot)
-            self._tape = Tape(None, 0)  # where it goes on from is not known here
+            self._tape = Tape(_UNKNOWN, 0)
 
         def fork(self) -> Any:
             other = super().fork()
-            other._tape = Tape(None, 0)
+            other._tape.steps = []
+            other._tape = Tape(_UNKNOWN, 0)
             return other
 
-        def _again(self, steps: list[Step]) -> None:
-            self._tape = Tape(self._tape.state, self._tape.seed, steps)
-            if len(tapes) < _TAPES:
+        def _enter(self, known: bool) -> None:
+            if known and len(tapes) < _TAPES:
                 tapes.append(self._tape)
 
     return Recorded
@@ -84,12 +105,12 @@ def recorder(environment: type[Environment], tapes: list[Tape]) -> type[Environm
 
 def settle(environment: type[Environment], tapes: Sequence[Tape]) -> list[Tape]:
     """The tapes with what the unmutated class makes of them; those without calls or with a state it refuses are left out."""
-    kept = []
+    kept, starts = [], _Starts(environment)
     for tape in tapes:
         if not tape.steps:
             continue
         try:
-            env = tape.begin(environment)
+            env = starts.begin(tape)
         except EnvscalerError:
             continue
         for step in tape.steps:
@@ -105,9 +126,10 @@ def difference(environment: type[Environment], tapes: Sequence[Tape]) -> str:
 
 
 def _differences(environment: type[Environment], tapes: Sequence[Tape]) -> Iterator[str]:
+    starts = _Starts(environment)
     for number, tape in enumerate(tapes, 1):
         try:
-            env = tape.begin(environment)
+            env = starts.begin(tape)
         except EnvscalerError as error:
             yield f"episode {number}: its state is refused: {str(error)[:160]}"
             continue

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final, Literal, cast
+from typing import Any, Final, Literal, cast
 
 from envscaler.assess import FuzzSettings, fuzz
 from envscaler.assess.mutation.equivalent import normal_form
 from envscaler.assess.mutation.mutants import Edit, Mutant, apply
+from envscaler.assess.mutation.probes import Probe, difference_of_states, probes
 from envscaler.assess.mutation.tapes import Tape, difference, recorder, settle
 from envscaler.compiler import CompiledModule, compile_spec, load_class
 from envscaler.errors import EnvscalerError
@@ -23,21 +24,24 @@ from envscaler.runtime import Environment
 from envscaler.spec.check import check_spec, check_text
 from envscaler.spec.checked import Checked
 from envscaler.spec.model import Block, Spec
+from envscaler.spec.types import MONEY, STR, Enum, Struct, Type, strip_null
 
 __all__ = ["MEANS", "Effort", "Means", "Original", "Outcome", "try_mutant"]
 
 Means = Literal["check", "generic", "examples", "original"]
+_PARTS: Final = 4  # fuzzed with seeds of their own
 MEANS: Final[tuple[Means, ...]] = ("check", "generic", "examples", "original")
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is spent on a mutant: ``calls`` fuzzed without the original, ``recorded`` calls of the original to compare
-    with. ``seed`` is that of both."""
+    """How much is spent on a mutant: ``calls`` fuzzed without the original, ``more`` where neither they nor the examples find
+    anything; ``recorded`` calls of the original to compare with. ``seed`` is that of all."""
 
     seed: int = 0
-    calls: int = 2000
-    recorded: int = 6000
+    calls: int = 400
+    more: int = 2400
+    recorded: int = 24_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +99,36 @@ class Original:
         tapes: list[Tape] = []
         recorded = recorder(self.environment, tapes)
         verify(self.spec, recorded)
-        settings = FuzzSettings(
-            seed=self.effort.seed, calls=self.effort.recorded, properties=(), shrink=False, coverage=True
-        )
-        fuzz(recorded, self.checked, settings)
+        calls = -(-self.effort.recorded // _PARTS)
+        for part in range(_PARTS if calls else 0):
+            seed = self.effort.seed * _PARTS + part
+            fuzz(recorded, self.checked, FuzzSettings(seed=seed, calls=calls, properties=(), shrink=False))
         return settle(self.environment, tapes)
+
+    @cached_property
+    def probes(self) -> list[Probe]:
+        """States at the border of what the spec allows."""
+        return probes(self.environment, _edges(self.spec))
+
+
+def _edges(spec: Spec) -> dict[str, tuple[Any, ...]]:
+    """Values at and beside the bounds of fields, by outside name, with the members of enums."""
+    found: dict[str, list[Any]] = {}
+    structs: list[Type] = [*(s.record for s in spec.states.values()), *spec.types.values()]
+    for of in structs:
+        for field in of.fields.values() if isinstance(of, Struct) else ():
+            kept = found.setdefault(field.json, [])
+            inner = strip_null(field.type)
+            scale = 100 if inner == MONEY else 1
+            for bound in (field.ge, field.gt, field.le, field.lt):
+                if isinstance(bound, int | float):
+                    kept += [n / scale if scale > 1 else n for n in (bound - 1, bound, bound + 1)]
+            for length in (field.min_length, field.max_length):
+                if length is not None and inner == STR:
+                    kept += ["x" * n for n in (length - 1, length, length + 1) if n >= 0]
+            if isinstance(inner, Enum):
+                kept += inner.values
+    return {name: tuple(values) for name, values in found.items()}
 
 
 def try_mutant(original: Original, mutant: Mutant, means: Sequence[Means] = MEANS) -> Outcome:
@@ -124,7 +153,9 @@ def try_mutant(original: Original, mutant: Mutant, means: Sequence[Means] = MEAN
         return dataclasses.replace(outcome, **_run(original, checked, environment, means))
 
 
-def _run(original: Original, checked: Checked, environment: type[Environment], means: Sequence[Means]) -> dict[str, str]:
+def _run(
+    original: Original, checked: Checked, environment: type[Environment], means: Sequence[Means]
+) -> dict[str, str]:
     assert checked.spec is not None
     found: dict[str, str] = {}
     problems = verify(checked.spec, environment)
@@ -132,20 +163,25 @@ def _run(original: Original, checked: Checked, environment: type[Environment], m
     if "examples" in means and problems and begins:
         found["examples"] = problems[0].title
     if "generic" in means:
-        found["generic"] = _generic(original.effort, checked, environment) if begins else problems[0].title
+        effort = original.effort
+        found["generic"] = _generic(checked, environment, effort.seed, effort.calls) if begins else problems[0].title
+        if not found["generic"] and not problems and effort.more:
+            found["generic"] = _generic(checked, environment, effort.seed + 1, effort.more)
     if "original" in means:
-        found["original"] = difference(environment, original.tapes) if begins else problems[0].title
+        found["original"] = (
+            difference(environment, original.tapes) or difference_of_states(environment, original.probes)
+            if begins
+            else problems[0].title
+        )
     return found
 
 
-def _generic(effort: Effort, checked: Checked, environment: type[Environment]) -> str:
+def _generic(checked: Checked, environment: type[Environment], seed: int, calls: int) -> str:
     """The first finding of the fuzzer, which does not know the original, nor what the examples expect."""
     from envscaler.assess.properties import PROPERTIES
 
-    names = tuple(name for name in PROPERTIES if name != "examples")
-    settings = FuzzSettings(
-        seed=effort.seed, calls=effort.calls, findings=1, properties=names, shrink=False, coverage=False
-    )
+    names = tuple(name for name in PROPERTIES if name != "examples-hold")
+    settings = FuzzSettings(seed=seed, calls=calls, findings=1, properties=names, shrink=False, coverage=False)
     report = fuzz(environment, checked, settings)
     errors = [f for f in report.findings if f.severity == "error"]
     return f"{errors[0].property}: {errors[0].title}" if errors else ""

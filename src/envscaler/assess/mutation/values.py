@@ -59,9 +59,9 @@ def _updates(block: LogicBlock) -> Iterator[tuple[cst.BaseSmallStatement, cst.CS
     for node in block.nodes:
         if isinstance(node, cst.Assign) and isinstance(node.targets[0].target, cst.Attribute | cst.Subscript):
             yield node, node.targets[0].target
-        elif isinstance(node, cst.AugAssign) and isinstance(node.target, cst.Attribute | cst.Subscript):
-            yield node, node.target
-        elif isinstance(node, cst.Del):
+        elif (isinstance(node, cst.AugAssign) and isinstance(node.target, cst.Attribute | cst.Subscript)) or isinstance(
+            node, cst.Del
+        ):
             yield node, node.target
         elif isinstance(node, cst.Expr) and isinstance(node.value, cst.Call) and _changes(block, node.value):
             yield node, node.value
