@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -122,6 +124,17 @@ def test_what_the_system_says(number: int, kind: type[JournalError]) -> None:
 def test_a_lease_is_a_time(tmp_path: Path, lease: float) -> None:
     with pytest.raises(UsageError, match="lease"):
         Run.open(tmp_path, lease=lease)
+
+
+def test_a_journal_that_many_begin_at_once(tmp_path: Path) -> None:
+    def begin(folder: Path) -> None:
+        together.wait()
+        Run.open(folder).close()
+
+    for number in range(20):
+        together = Barrier(4)
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(begin, [tmp_path / str(number)] * 4))
 
 
 def test_nothing_but_the_journal_is_left(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_an_exception_that_ends_the_work(tmp_path: Path, executor: Executor) -> 
     assert states["pending"] <= 50 - 1
     assert seen[-1].what == "interrupted"
     with Run.open(tmp_path) as run:
-        assert [o.result for o in run.map("broke", units.square, range(50))][:3] == [0, 1, 2]
+        assert [o.result for o in run.map("broke", lambda n: n, range(50))] == list(range(50))
 
 
 def test_a_result_that_is_not_json_is_a_failure(tmp_path: Path) -> None:

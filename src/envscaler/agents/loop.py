@@ -95,6 +95,7 @@ class Loop:
         self._listen = listen
         self._ids: set[str] = set()
         self._faults = 0
+        self._tokens = 0
         self._until = 0.0
         self._cancelled = False
         self._stop: Callable[[], object] | None = None
@@ -134,6 +135,7 @@ class Loop:
                 await self._step(step)
             finally:
                 step.seconds = time.monotonic() - began
+                self._tokens += (step.spent.usage.tokens_in or 0) + (step.spent.usage.tokens_out or 0)
                 if self._listen is not None:
                     self._listen(step)
         raise _End("step_limit", f"{self._limits.steps} steps are made")
@@ -143,8 +145,8 @@ class Loop:
             raise _End("cancelled")
         if time.monotonic() >= self._until:
             raise _End("deadline", f"the episode took {self._limits.seconds:g} s")
-        usage, most = self.transcript.spent.usage, self._limits.tokens
-        if most is not None and (usage.tokens_in or 0) + (usage.tokens_out or 0) >= most:
+        most = self._limits.tokens
+        if most is not None and self._tokens >= most:
             raise _End("token_limit", f"{most:,} tokens are used")
 
     async def _step(self, step: Step) -> None:

@@ -105,10 +105,12 @@ class Journal:
                 raise
 
     def _begin(self) -> None:
-        self._refuse_others()
+        # First only read, and in one moment: another program's file is left alone, another process may be making this one.
+        with self._transacting("BEGIN"):
+            self._refuse_others()
         _patiently(lambda: self._connection.execute("PRAGMA journal_mode=WAL"))
         self._connection.execute("PRAGMA synchronous=NORMAL")
-        with self._writing():
+        with self._transacting("BEGIN IMMEDIATE"):
             self._refuse_others()
             if self._pragma("user_version") == VERSION:
                 return
@@ -118,8 +120,8 @@ class Journal:
             self._connection.execute(f"PRAGMA user_version={VERSION}")
 
     def _refuse_others(self) -> None:
-        version, application = self._pragma("user_version"), self._pragma("application_id")
         empty = not _patiently(lambda: self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+        version, application = self._pragma("user_version"), self._pragma("application_id")
         if empty and not version:
             return
         if application != _APPLICATION:
@@ -261,15 +263,15 @@ class Journal:
             if durable:  # a claim may be lost with the power, an outcome may not
                 self._connection.execute("PRAGMA synchronous=FULL")
             try:
-                with self._writing():
+                with self._transacting("BEGIN IMMEDIATE"):
                     yield
             finally:
                 if durable:
                     self._connection.execute("PRAGMA synchronous=NORMAL")
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
-        _patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"))
+    def _transacting(self, begin: str) -> Iterator[None]:
+        _patiently(lambda: self._connection.execute(begin))
         try:
             yield
             self._connection.execute("COMMIT")
