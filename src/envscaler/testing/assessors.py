@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
-from envscaler.plugin.records import Assessor, Subject, Verdict
-from envscaler.testing.base import Conformance, refused, shipped, subject_of, want
+from envscaler.plugin.records import Assessor, Means, Subject, Verdict
+from envscaler.testing.base import Conformance, not_run, refused, shipped, subject_of, want
 
 __all__ = ["AssessorConformance"]
 
 
+def _no_models() -> NoReturn:
+    not_run("asks a language model; give the suite means with models")
+
+
 class AssessorConformance(Conformance):
     """Subclass it with ``make``. ``settings`` are given to `assess`; ``specs`` are further specs to judge; an assessor that
-    asks a model says ``deterministic = False``."""
+    asks a model says ``deterministic = False``, and is tested with ``means`` that have models; without them its tests are
+    not run."""
 
     make: Callable[[], Assessor]
     settings: ClassVar[Mapping[str, Any]] = {}
     specs: ClassVar[Sequence[Path]] = ()
     deterministic: ClassVar[bool] = True
+    means: ClassVar[Means] = Means(models=_no_models)
 
     def _subjects(self) -> list[Subject]:
-        return [subject_of(path) for path in (shipped("bank"), *self.specs)]
+        return [replace(subject_of(path), means=self.means) for path in (shipped("bank"), *self.specs)]
 
     def _verdict(self, subject: Subject) -> Verdict:
         verdict: object = self.make().assess(subject, dict(self.settings))
