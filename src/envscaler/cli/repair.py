@@ -101,9 +101,7 @@ def _sum_up(done: Repaired, write: bool) -> None:
         note(render_text(done.ended.problems, {done.path: done.after}))
     count = len(done.rounds)
     tokens = f", {done.tokens.total:,} tokens" if done.tokens.total else ""
-    note(
-        f"{done.path}: {done.began.summary()}; after {count} round{'' if count == 1 else 's'}{tokens}: {done.ended.summary()} "
-        f"({_STOPPED[done.stopped]})"
-    )
+    after = f"after {count} round{'' if count == 1 else 's'}{tokens}"
+    note(f"{done.path} {done.ended.summary()} {after}: {_STOPPED[done.stopped]}")
     if done.changed:
         note(f"{'wrote' if write else 'not written, for want of --write:'} {done.path}")

@@ -159,7 +159,7 @@ def test_findings_reach_it_with_their_calls() -> None:
         "{call: {book_id: B-1}, returns: 1}", "{call: {book_id: B-1}}"
     )
     done = mended(wrong, attacks=[attack])
-    assert done.began.summary() == "has findings: 1 problem"
+    assert done.began.summary() == "has findings (1 problem)"
     assert [r.refused for r in done.rounds] == [()]
     assert done.after == wrong.replace("book.lent += 2", "book.lent += 1")
     assert done.stopped == "sound"
@@ -180,7 +180,7 @@ def test_no_progress_stops_it_and_leaves_the_text() -> None:
     assert (done.stopped, len(done.rounds), done.changed) == ("no progress", 3, False)
     assert done.after == wrong
     assert "Your last edits" not in seen[0].messages[1].content
-    assert "Your last edits were not kept:\n- the spec then does not pass the check: 1 problem, which is no better" in (
+    assert "Your last edits were not kept:\n- the spec then does not pass the check (1 problem), which is no better" in (
         seen[1].messages[1].content
     )
 

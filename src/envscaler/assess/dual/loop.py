@@ -33,10 +33,6 @@ UNUSABLE = (InvalidReplyError, TruncatedError, RefusedError, EmptyReplyError)
 """What a model can do wrong with a reply. Whatever else goes wrong is no fault of the environment, and ends the loop."""
 
 _OFFERED = 4  # tools that a round chooses among
-_FACTS = {
-    "internal": ("type_or_attribute", "the call broke down"),
-    "limit": ("edge_input", "the call used up its budget of steps"),
-}
 
 
 def dual(
@@ -208,15 +204,14 @@ def tokens(spent: Spent | None) -> Tokens:
     if spent is None:
         return Tokens()
     usage = spent.usage
-    unsaid = usage.tokens_in is None or usage.tokens_out is None
-    return Tokens(usage.tokens_in or 0, usage.tokens_out or 0, spent.attempts, spent.attempts if unsaid else 0)
+    told = usage.tokens_in or usage.tokens_out
+    return Tokens(usage.tokens_in or 0, usage.tokens_out or 0, spent.attempts, 0 if told else spent.attempts)
 
 
 def _fact(result: ToolResult, event: CallEvent) -> tuple[str, str] | None:
     """What needs no judge: cause and reason of a call that cannot be right."""
-    if result.error is not None and result.error.code in _FACTS:
-        cause, reason = _FACTS[result.error.code]
-        return cause, short(f"{reason}: {result.error.message}")
+    if result.error is not None and result.error.code == "internal":
+        return "type_or_attribute", short(f"the call broke down: {result.error.message}")
     if event.changes and not result.ok:
         return "state_consistency", "the call failed and changed the state"
     if event.changes and event.kind == "read":

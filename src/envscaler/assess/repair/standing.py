@@ -50,9 +50,9 @@ class Standing:
         return "\n\n".join(parts)
 
     def summary(self) -> str:
-        """`does not pass the check: 3 problems`"""
+        """`does not pass the check (3 problems)`"""
         count = len(self.problems)
-        return STAGES[self.stage] + (f": {count} problem{'' if count == 1 else 's'}" if count else "")
+        return STAGES[self.stage] + (f" ({count} problem{'' if count == 1 else 's'})" if count else "")
 
 
 def _key(problem: Diagnostic) -> tuple[str, str]:
