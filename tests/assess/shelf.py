@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import linecache
+import sys
+import types
+import zlib
 from typing import Any
 
 from envscaler.assess import FuzzFinding, FuzzReport, FuzzSettings, fuzz
@@ -119,16 +123,14 @@ def compiled(made: Checked) -> type[Any]:
     return load_class(compile_spec(made))
 
 
-def spoilt(old: str, new: str) -> type[Any]:
+def spoilt(old: str, new: str, *more: str) -> type[Any]:
     """The class whose generated module has a change, loaded by itself so that the sound one stays as it is."""
-    import linecache
-    import sys
-    import types
-
     unit = compile_spec(checked())
-    assert old in unit.text, old
-    text = unit.text.replace(old, new, 1)
-    name = f"spoilt_shelf_{abs(hash((old, new)))}"
+    text = unit.text
+    for before, after in ((old, new), *zip(more[::2], more[1::2], strict=True)):
+        assert before in text, before
+        text = text.replace(before, after, 1)
+    name = f"spoilt_shelf_{zlib.crc32(text.encode())}"
     module = types.ModuleType(name)
     filename = f"<{name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)

@@ -30,6 +30,7 @@ class Chooser:
         self._made: dict[tuple[str, str], list[dict[str, Any]]] = {}
         self._edges: dict[tuple[str, str, str], list[Any]] = {}
         self._told: dict[tuple[str, str, str], list[Any]] = {}
+        self._words: dict[tuple[str, str, str], list[Any]] = {}
         self._tools: Sequence[ToolFacts] = facts.tools
         self._weights: list[float] = []
         self.base = self.now = Pool()
@@ -167,7 +168,11 @@ class Chooser:
             return self._near(shape, found)
         if way < 0.88 and param == name and (found := self._edges_of(tool, name)):
             return rng.choice(found)
-        if way > 0.95 and (told := self._told_of(tool, param, name)):
+        if way > 0.97 and (words := self._words_of(tool, shape)):
+            return rng.choice(words)
+        if 0.9 < way < 0.93 and param != name and (found := edges(field)):
+            return rng.choice(found)
+        if way > 0.94 and (told := self._told_of(tool, param, name)):
             return rng.choice(told)
         return self._generated(tool, param, focus) if param == name else self._made_for(field, focus)
 
@@ -207,6 +212,14 @@ class Chooser:
         if key not in self._edges:
             self._edges[key] = edges(tool.params[name]) if name in tool.params else []
         return self._edges[key]
+
+    def _words_of(self, tool: ToolFacts, shape: s.Shape) -> list[Any]:
+        """Literals of the tool's logic that are of the type."""
+        key = (tool.actor, tool.name, "text" if shape is s.STR else "number")
+        if key not in self._words:
+            wanted = (str,) if shape is s.STR else (int, float)
+            self._words[key] = [w for w in tool.words if w.__class__ in wanted]
+        return self._words[key] if shape in (s.STR, s.INT, s.NUMBER, s.FLOAT, s.MONEY) else []
 
     def _told_of(self, tool: ToolFacts, param: str, name: str) -> list[Any]:
         """What examples of the spec give for the parameter."""

@@ -58,16 +58,16 @@ class Elsewhere:
             return self._now
 
         def shown(at: Any) -> float:
-            return now() if at is None else at  # type: ignore[no-any-return]
+            return now() if at is None else at
 
-        class Date(_REAL_DATE, metaclass=_Kind):
+        class Date(datetime.date, metaclass=_Kind):
             real = _REAL_DATE
 
             @classmethod
             def today(cls) -> Any:
                 return _REAL_DATETIME.fromtimestamp(now()).date()
 
-        class DateTime(_REAL_DATETIME, metaclass=_Kind):
+        class DateTime(datetime.datetime, metaclass=_Kind):
             real = _REAL_DATETIME
 
             @classmethod

@@ -91,8 +91,8 @@ def told(result: Any, raised: BaseException | None = None) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Seen(CallEvent):
-    """A call as the fuzzer sees it. ``outcome`` is what `call` gave, ``raised`` what it raised; ``before`` and ``after`` are the
-    states, and ``changes`` is how they differ, whatever the environment says; ``env`` is the episode after the call."""
+    """A call as the fuzzer sees it. ``outcome`` is what `call` gave, ``raised`` what it raised; ``before`` and ``after`` are
+    the states, and ``changes`` is how they differ, whatever the environment says; ``env`` is the episode after the call."""
 
     facts: Facts = field(kw_only=True)
     call: Call = field(kw_only=True)

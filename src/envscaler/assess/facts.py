@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +40,8 @@ class Environmental(Protocol):
 @dataclass(frozen=True, slots=True)
 class ToolFacts:
     """A tool. ``params``: by outside name. ``kind`` is None where the class does not tell; ``returns`` and ``draws`` (it uses
-    the episode's random numbers, None: unknown) come from the spec. ``examples``: arguments of its calls there."""
+    the episode's random numbers, None: unknown) come from the spec. ``examples``: arguments of its calls there;
+    ``words``: texts and numbers that its logic names."""
 
     name: str
     actor: Actor
@@ -49,6 +51,7 @@ class ToolFacts:
     returns: Type | None = None
     draws: bool | None = None
     examples: tuple[Any, ...] = ()
+    words: tuple[Any, ...] = ()
 
 
 class Facts:
@@ -58,7 +61,7 @@ class Facts:
         self.environment = environment
         self.checked = checked
         self.spec = checked.spec if checked is not None else None
-        self.compiled = isinstance(environment, type) and issubclass(environment, Environment)
+        self.compiled = issubclass(environment, Environment)
         self.by_name = {(t.actor, t.name): t for t in self.tools}
 
     @cached_property
@@ -105,7 +108,28 @@ class Facts:
         returns = declared.returns or body.returns
         examples = tuple(dict(e.call) for e in declared.examples)
         draws = body.effects.draws
-        return ToolFacts(tool.name, tool.actor, tool.kind, params, declared.span.line, returns, draws, examples)
+        line, words = declared.span.line, self._words(body)
+        return ToolFacts(tool.name, tool.actor, tool.kind, params, line, returns, draws, examples, words)
+
+    def _words(self, body: CheckedBody) -> tuple[Any, ...]:
+        """The literals of a block and of the helpers that it calls, short ones."""
+        assert self.checked is not None
+        seen: dict[str, CheckedBody] = {}
+        stack = [body]
+        while stack:
+            one = stack.pop()
+            if one.owner not in seen:
+                seen[one.owner] = one
+                stack += [self.checked.helpers[name] for name in sorted(one.effects.calls)]
+        found: dict[Any, None] = {}
+        for one in seen.values():
+            try:
+                tree = ast.parse(one.block.source)
+            except SyntaxError:
+                continue
+            literals = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
+            found |= dict.fromkeys(v for v in literals if v.__class__ in (int, float, str) and len(str(v)) <= 24)
+        return tuple(found)
 
     def _line_of(self, name: str) -> int:
         """The line of the method that a tool of a hand-written class is, or of its `call`."""

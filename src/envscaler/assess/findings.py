@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -34,7 +35,7 @@ class Call:
         try:
             return write_call(self.tool, arguments)
         except (TypeError, ValueError, RecursionError):
-            return f"# {ascii(self.tool)} with arguments that no line can hold: {ascii(arguments)[:200]}"
+            return f"# {self.tool!a} with arguments that no line can hold: {ascii(arguments)[:200]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +93,12 @@ class FuzzFinding:
     kind: str = ""
     severity: Severity = "error"
 
-    @property
+    @builtins.property
     def key(self) -> tuple[str, str, str]:
         """What makes it another finding than others."""
         return self.property, self.tool, self.kind
 
-    @property
+    @builtins.property
     def script(self) -> str:
         """The calls as lines to paste into `envscaler play` (with `--seed`, and `--state` where a state is given)."""
         rows: list[str] = []
@@ -109,7 +110,7 @@ class FuzzFinding:
             rows.append(call.line)
         return "\n".join(rows)
 
-    @property
+    @builtins.property
     def test(self) -> str:
         """The calls as statements of a test, on a class called ``Environment``."""
         state = "" if self.state is None else f"state={_python(self.state)}, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import random
 import time
 from collections.abc import Iterator, Mapping
@@ -11,7 +12,7 @@ from typing import Any, Final
 from envscaler.assess.choosing import Chooser
 from envscaler.assess.events import Breach, Log, Moment, Played, Seen, Start, call, record, seen
 from envscaler.assess.facts import Facts
-from envscaler.assess.findings import Call, FuzzFinding, FuzzReport, FuzzSettings, Progress
+from envscaler.assess.findings import Call, FuzzReport, FuzzSettings, Progress
 from envscaler.assess.guard import Overrun, watch
 from envscaler.assess.pools import Pool
 from envscaler.assess.properties import Property, chosen
@@ -22,6 +23,7 @@ __all__ = ["Broken", "fuzz"]
 
 _STATES: Final = 6  # generated states
 _CORPUS: Final = 120
+_CASES: Final = 3  # of one breach, of which the one that gets smallest is reported
 _HARMLESS: Final = ("results-are-json", "results-as-declared", "after-each-settles")  # an episode goes on after these
 
 
@@ -36,7 +38,7 @@ class Broken:
     moment: int = -1
     tool: str = ""
 
-    @property
+    @builtins.property
     def key(self) -> tuple[str, str, str]:
         return self.property.name, self.tool if self.property.by_tool else "", self.breach.kind
 
@@ -66,7 +68,7 @@ class _Fuzzer:
         self.rng = random.Random(f"envscaler {settings.seed}")  # noqa: S311
         properties = chosen(settings.properties, spec=facts.spec is not None)
         self.by_level = {level: [p for p in properties if p.level == level] for level in ("class", "call", "episode")}
-        self.found: dict[tuple[str, str, str], Broken] = {}
+        self.found: dict[tuple[str, str, str], list[Broken]] = {}
         self.calls = self.episodes = 0
         self.offered = (0, 0)
         self.corpus: list[tuple[Start, tuple[Call, ...]]] = []
@@ -178,7 +180,7 @@ class _Fuzzer:
 
     def _weigh(self) -> None:
         missing = self.reaching.missing()
-        weights = {}
+        weights: dict[tuple[str, str], float] = {}
         for key, tool in self.facts.by_name.items():
             tried = sum(
                 counts.get(key, 0) for counts in (self.reaching.ok, self.reaching.refused, self.reaching.invalid)
@@ -239,13 +241,16 @@ class _Fuzzer:
                 self._keep(Broken(prop, breach, live.played.start, tuple(live.calls), moment))
 
     def _keep(self, broken: Broken) -> None:
-        before = self.found.get(broken.key)
-        if before is None or len(broken.calls) < len(before.calls):
-            self.found[broken.key] = broken
+        """Keep the shortest few cases of a breach."""
+        cases = self.found.setdefault(broken.key, [])
+        if len(cases) < _CASES or len(broken.calls) < len(cases[-1].calls):
+            cases.append(broken)
+            cases.sort(key=lambda case: len(case.calls))
+            del cases[_CASES:]
 
-    def _distinct(self) -> list[Broken]:
+    def _distinct(self) -> list[list[Broken]]:
         order = {name: i for i, name in enumerate(p.name for p in chosen(None))}
-        return sorted(self.found.values(), key=lambda b: (order[b.property.name], b.tool, b.breach.kind))
+        return [self.found[key] for key in sorted(self.found, key=lambda key: (order[key[0]], *key[1:]))]
 
     def _tell(self) -> None:
         if self.settings.progress is not None:

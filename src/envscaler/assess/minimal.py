@@ -1,4 +1,4 @@
-"""A breach made minimal: as few calls as show it, from the plainest start, with the simplest arguments that Hypothesis finds."""
+"""A breach made minimal: as few calls as show it, from the plainest start, the simplest arguments that Hypothesis finds."""
 
 from __future__ import annotations
 
@@ -59,15 +59,16 @@ class _Case:
         self.again = self.holds(self.start, self.calls, self.moment)
         if not self.again:
             return  # it does not come again; it is shown as it was
-        self._start()
         for _ in range(3):
             before = (self.start, self.calls, self.moment)
+            self._plainer()
             self._fewer()
             self._simpler()
             if before == (self.start, self.calls, self.moment):
                 break
 
-    def _start(self) -> None:
+    def _plainer(self) -> None:
+        """From the initial state, with seed 0, if that shows it too."""
         plain = Start(self.facts, None, self.start.seed)
         if self.start.state is not None:
             self.holds(plain, self.calls, self.moment)
@@ -194,7 +195,7 @@ def _simpler_than(value: Any, st: Any) -> Any:
         low, high = min(0, value), max(0, value)
         return st.integers(low, high)
     if value.__class__ is float and abs(value) < 1e12:
-        cents = int(round(value * 100))
+        cents = round(value * 100)
         return st.integers(0, abs(cents)).map(lambda n: n / 100 if n % 100 else n // 100)
     if value.__class__ is str and len(value) > 1:
         return st.text("a", max_size=min(len(value) - 1, 20))
@@ -257,25 +258,34 @@ def shown_again(
     return found
 
 
-def findings(facts: Facts, broken: Sequence[Broken], settings: FuzzSettings) -> tuple[FuzzFinding, ...]:
-    """The breaches as they are reported, made minimal if the settings say so.
+def findings(facts: Facts, broken: Sequence[Sequence[Broken]], settings: FuzzSettings) -> tuple[FuzzFinding, ...]:
+    """The breaches as they are reported, made minimal if the settings say so; of each there are one or more cases.
 
     A breach that does not come again when its calls are made anew is reported only where no other is: it is mostly the
     same fault seen by chance, as when something is carried from one episode to the next.
     """
-    made = [_shrunk(facts, one, settings) for one in broken]
+    made = [_shrunk(facts, cases, settings) for cases in broken]
     certain = [found for found, again in made if again]
     return tuple(certain or [found for found, _ in made])
 
 
-def _shrunk(facts: Facts, broken: Broken, settings: FuzzSettings) -> tuple[FuzzFinding, bool]:
-    if broken.start is None:
-        return _finding(facts, broken, broken.breach, None, ()), True
-    case = _Case(facts, broken, settings)
-    if settings.shrink:
-        with watch():
-            case.shrink()
-    return _finding(facts, broken, case.breach, case.start, case.calls), case.again or not settings.shrink
+def _shrunk(facts: Facts, cases: Sequence[Broken], settings: FuzzSettings) -> tuple[FuzzFinding, bool]:
+    """The case that needs the fewest calls; others are only tried where one call does not do."""
+    first = cases[0]
+    if first.start is None:
+        return _finding(facts, first, first.breach, None, ()), True
+    best: _Case | None = None
+    for one in cases if settings.shrink else cases[:1]:
+        case = _Case(facts, one, settings)
+        if settings.shrink:
+            with watch():
+                case.shrink()
+        if best is None or (case.again, -len(case.calls)) > (best.again, -len(best.calls)):
+            best = case
+        if (best.again and len(best.calls) <= 1 and best.start.state is None) or case.slow:
+            break
+    assert best is not None
+    return _finding(facts, best.broken, best.breach, best.start, best.calls), best.again or not settings.shrink
 
 
 def _finding(facts: Facts, broken: Broken, breach: Breach, start: Start | None, calls: tuple[Call, ...]) -> FuzzFinding:

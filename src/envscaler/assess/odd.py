@@ -24,14 +24,14 @@ TEXTS: Final = (
 )  # fmt: skip
 """Texts that have broken programs: case and form changes, controls, half a surrogate pair, markup, format strings."""
 
-ODD: Final = (
+ODD: Final[tuple[Any, ...]] = (
     None, True, False, 0, 1, -1, 0.001, -0.0, 1.5, 2**31, 2**53 - 1, 2**53, -(2**53), 2**64, 10**400, 1e308, -1e308,
     float("inf"), float("-inf"), float("nan"), [], {}, [None], [[]], {"": ""}, ["x", 1], {"x": {"y": []}}, _nested(50),
     *TEXTS,
 )  # fmt: skip
 """Values of every type, most of which fit nowhere."""
 
-JUNK: Final = (
+JUNK: Final[tuple[Any, ...]] = (
     None, "", "null", "[]", "7", '"text"', "{", "{}{}", '{"a": 1,}', '{"a": NaN}', '{"a": 1e999}', '{"a": ' + "9" * 5000 + "}",
     "[" * 5000, '{"a":' * 2000, '"{\\"a\\": 1}"', b"{}", b"\xff", 7, 1.5, True, [], ["a"], {"": 1}, {"__class__": 1},
     {"self": 1}, {"_state": {}}, {"\ud800": 1}, _nested(200),

@@ -1,4 +1,4 @@
-"""What is known of the values in an episode: those of its state and of earlier results, by field name, record and collection."""
+"""What is known of the values in an episode: of its state and of earlier results, by field name, record, collection."""
 
 from __future__ import annotations
 

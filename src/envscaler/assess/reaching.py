@@ -99,7 +99,7 @@ class Reaching:
 
     def missing(self) -> dict[tuple[str, str], int]:
         """For each tool, how much of what it can reach was not."""
-        found = {}
+        found: dict[tuple[str, str], int] = {}
         sides: dict[str, int] = {}
         for branch in self.tracer.branches if self.tracer is not None else ():
             sides[branch.owner] = sides.get(branch.owner, 0) + (not branch.taken) + (not branch.skipped)
@@ -145,6 +145,7 @@ class Reaching:
         for rule in self.facts.rules:
             kind = "policy" if rule.policy else "moves" if rule.moves else "cited" if rule.run is None else "holds"
             checked = self.tracer is not None and rule.run is not None and self.tracer.entered(rule.run)
+            checked = checked or (self.tracer is not None and rule.name in self.tracer.rules)
             checked = checked or any(name == rule.name for name, _, _ in self.moves)
             refused = self.rules.get(rule.name, 0)
             found.append(RuleReach(rule.name, kind, self.facts.rule_line(rule.name), checked, refused))  # type: ignore[arg-type]

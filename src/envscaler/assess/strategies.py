@@ -143,7 +143,7 @@ def _text(field: s.Field) -> st.SearchStrategy[str]:
     least, most = field.min_length or 0, field.max_length
     if field.pattern is not None:
         found = st.from_regex(field.pattern, fullmatch=True)
-    elif field.like in _WORDS:
+    elif field.like is not None and field.like in _WORDS:
         found = st.sampled_from(_WORDS[field.like])
     elif least > 12:
         found = st.text("abc xyz", min_size=least, max_size=most)
@@ -258,11 +258,8 @@ def states(facts: Facts, size: int = 3) -> st.SearchStrategy[dict[str, Any]]:
     """States in JSON form that a class allows, by types, references, uniqueness and rules. ``size``: most records that a
     collection has beyond those of the initial state. Records that the class complains of are put back or taken away."""
     initial = facts.environment.new().state
-    return (
-        _raw_state(facts, size, initial)
-        .map(lambda raw: settled(facts, raw, initial))
-        .filter(lambda made: made is not None)
-    )
+    made: st.SearchStrategy[Any] = _raw_state(facts, size, initial).map(lambda raw: settled(facts, raw, initial))
+    return made.filter(lambda state: state is not None)
 
 
 def settled(facts: Facts, raw: dict[str, Any], initial: Mapping[str, Any], rounds: int = 12) -> dict[str, Any] | None:
@@ -316,7 +313,7 @@ def steady() -> Iterator[None]:
     if not hasattr(providers, "_get_local_constants"):
         yield
         return
-    before, empty = providers._get_local_constants, providers.Constants()
+    before, empty = providers._get_local_constants, type(providers.GLOBAL_CONSTANTS)()
     providers._get_local_constants = lambda: empty
     providers.CONSTANTS_CACHE.cache.clear()
     try:

@@ -1,4 +1,4 @@
-"""Which branches of a compiled class are taken: a tracer that looks at its own functions only, and at each no longer than needed."""
+"""Which branches of a compiled class are taken: a tracer that looks at its functions only, and no longer than needed."""
 
 from __future__ import annotations
 
@@ -41,26 +41,36 @@ class Branch:
 
 @dataclass(slots=True)
 class _Watched:
-    """A function: its branches by the lines of their tests, and whether it ran."""
+    """A function: its branches by the lines of their tests, the rules that stand within it by line, and whether it ran."""
 
     branches: dict[int, Branch]
+    rules: dict[int, str] = field(default_factory=dict)
     entered: bool = False
     arcs: set[tuple[int, int]] = field(default_factory=set)
 
 
 class Tracer:
-    """``branches``: all there are. ``entered(function)``: whether a function has run. ``grown`` counts what was reached."""
+    """``branches``: all there are; ``rules``: those whose conditions were looked at within the check of a state.
+    ``entered(function)``: whether a function has run. ``grown`` counts what was reached."""
 
     def __init__(self, facts: Facts) -> None:
         self._watched: dict[CodeType, _Watched] = {}
         self._open: dict[CodeType, _Watched] = {}
         self.grown = 0
         self.branches: list[Branch] = []
+        self.rules: set[str] = set()
+        lines: Mapping[int, int] = facts.environment.source[1] if facts.compiled else {}
+        by_line = {rule.line: rule.name for rule in facts.rules}
+        for check in _checks(facts):
+            code = check.__code__
+            inside = {at: by_line[lines[at]] for _, _, at in code.co_lines() if at and lines.get(at) in by_line}
+            if inside:
+                self._watched[code] = self._open[code] = _Watched({}, inside)
         for function, owner, node in _functions(facts):
             branches = list(_branches(facts, owner, node))
             self.branches += branches
-            by_line = {line: b for b in branches for line in b.test}
-            self._watched[function.__code__] = self._open[function.__code__] = _Watched(by_line)
+            tests = {line: b for b in branches for line in b.test}
+            self._watched[function.__code__] = self._open[function.__code__] = _Watched(tests)
 
     def entered(self, function: Any) -> bool:
         """Whether the function ran while it was watched."""
@@ -85,10 +95,24 @@ class Tracer:
         if not watched.entered:
             watched.entered = True
             self.grown += 1
+        if watched.rules:
+            return self._find_rules(frame.f_code, watched)
         if not watched.branches:
             del self._open[frame.f_code]
             return None
         return self._follow(frame.f_code, watched)
+
+    def _find_rules(self, code: CodeType, watched: _Watched) -> Trace:
+        def trace(frame: FrameType, event: str, arg: Any) -> Trace:
+            name = watched.rules.pop(frame.f_lineno, None) if event == "line" else None
+            if name is not None and name not in self.rules:
+                self.rules.add(name)
+                self.grown += 1
+                if not watched.rules:
+                    self._open.pop(code, None)
+            return trace
+
+        return trace
 
     def _follow(self, code: CodeType, watched: _Watched) -> Trace:
         at = 0
@@ -117,6 +141,12 @@ class Tracer:
             self.grown += 1
             if all(b.done for b in watched.branches.values()):
                 self._open.pop(code, None)
+
+
+def _checks(facts: Facts) -> list[FunctionType]:
+    """The functions that check what a call changed; the plainest rules stand in them and are no functions of their own."""
+    table = facts.environment.checks if facts.compiled else {}
+    return [check for check in table.values() if isinstance(check, FunctionType)]
 
 
 def _functions(facts: Facts) -> Iterator[tuple[FunctionType, str, ast.FunctionDef]]:

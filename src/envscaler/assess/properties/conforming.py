@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from envscaler.runtime.times import canonical_date, canonical_datetime, canonical_time
@@ -180,6 +179,6 @@ def _union(kind: t.Union, value: Any, spec: Spec | None, where: str) -> Misfit:
         return _wrong(where, f"a {kind}", value)
     for member in kind.members:
         tag = next(f for f in member.fields.values() if f.name == kind.tag)
-        if isinstance(tag.type, t.Const) and isinstance(value, Mapping) and value.get(tag.json) == tag.type.value:
+        if isinstance(tag.type, t.Const) and value.get(tag.json) == tag.type.value:
             return misfit(member, value, spec, where)
     return _wrong(where, f"a {kind}", value)

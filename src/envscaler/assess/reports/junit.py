@@ -43,8 +43,10 @@ def _suites(one: Judged) -> Iterator[Xml.Element]:
 
 
 def _suite(one: Judged, assessor: str) -> Xml.Element:
-    counts = dict.fromkeys(("tests", "failures", "errors", "skipped"), "0")
-    return Xml.Element("testsuite", name=f"{_clean(one.path)} {assessor}", time="0", **counts)
+    suite = Xml.Element("testsuite", name=f"{_clean(one.path)} {assessor}", time="0")
+    for name in ("tests", "failures", "errors", "skipped"):
+        suite.set(name, "0")
+    return suite
 
 
 def _verdict(one: Judged, assessor: str, verdict: Verdict) -> Xml.Element:
@@ -62,7 +64,7 @@ def _verdict(one: Judged, assessor: str, verdict: Verdict) -> Xml.Element:
         line = next((f.span.line for f in found if f.span is not None), None)
         if line is not None:
             case.set("line", str(line))
-        errors = [f for f in found if f.severity == "error" or not verdict.sound and not _any_error(verdict)]
+        errors = [f for f in found if f.severity == "error" or (not verdict.sound and not _any_error(verdict))]
         if errors:
             failures += 1
             failure = Xml.SubElement(case, "failure", message=_clean(errors[0].title), type=_clean(str(code)))

@@ -96,7 +96,11 @@ def _sections(judged: Judged, checked: Checked | None) -> Iterator[Section]:
             verdict,
             [(f, _excerpt(f, checked)) for f in verdict.findings[:_MOST]],
             max(0, len(verdict.findings) - _MOST),
-            [Bar(n, _TITLES.get(n, n), s["reached"], s["of"]) for n, s in coverage.get("shares", {}).items() if s["of"]],
+            [
+                Bar(n, _TITLES.get(n, n), s["reached"], s["of"])
+                for n, s in coverage.get("shares", {}).items()
+                if s["of"]
+            ],
             _tools(coverage.get("tools", ())),
             [r for r in coverage.get("rules", ()) if r["kind"] != "policy"],
             [r for r in coverage.get("requirements", ()) if not r["refused"]],
