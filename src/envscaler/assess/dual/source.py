@@ -21,6 +21,7 @@ __all__ = ["Source"]
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _CONSTANT = re.compile(r"\{([A-Za-z_]\w*)\}")
+_PIECE, _CONSTANT_TEXT = 6000, 400  # characters that are shown
 _TOOL_PARTS = ("kind", "actor", "description", "params", "returns", "errors", "do")
 
 
@@ -50,14 +51,14 @@ class Source:
         pieces += self._types("\n".join(pieces))
         words = set(_WORD.findall("\n".join(pieces)))
         pieces += [f"fields of {self._piece('states', s, ('key', 'fields'))}" for s in sorted(effects.adds)]
-        constants = {n: constant_text(c) for n, c in self.spec.constants.items() if n in words}
+        constants = {n: _cut(constant_text(c), _CONSTANT_TEXT) for n, c in self.spec.constants.items() if n in words}
         if constants:
             pieces.append("constants: " + ", ".join(f"{n} = {value}" for n, value in constants.items()))
         rules = dict(self.rules(tool, effects))
         if rules:
             pieces.append("rules:\n" + "\n".join(f"- {n}: {text}" for n, text in rules.items()))
         pieces.append(f"now = {self.spec.clock}")
-        return "\n\n".join(pieces)
+        return "\n\n".join(_cut(piece, _PIECE) for piece in pieces)
 
     def card(self, name: str) -> str:
         """What whoever calls the tool must know: description and parameters, with the types they name."""
@@ -159,6 +160,10 @@ class Source:
     def _lines(self, entry: y.Entry, flow: bool = False) -> str:
         start = entry.key.start if flow else self._text.rfind("\n", 0, entry.key.start) + 1
         return self._text[start : entry.value.end].rstrip()
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
 
 
 def _collection(of: Type) -> str | None:
