@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.assess import by_hand
 from tests.assess.shelf import attacked
 

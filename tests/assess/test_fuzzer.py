@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.assess.shelf import SPEC, attacked, checked, compiled, line_of
 
 import envscaler
 from envscaler.assess import FuzzReport, FuzzSettings, Progress, fuzz
 from envscaler.errors import UsageError
 from envscaler.session.specs import sound
+from tests.assess.shelf import SPEC, attacked, checked, compiled, line_of
 
 ROOT = Path(__file__).resolve().parents[2]
 _REPORT = """
@@ -28,7 +28,9 @@ print(json.dumps([[f.to_json() for f in r.findings] + [r.coverage.to_json(), r.e
 
 
 def as_text(report: FuzzReport) -> str:
-    return json.dumps([*(f.to_json() for f in report.findings), report.coverage.to_json(), report.calls, report.episodes])
+    return json.dumps(
+        [*(f.to_json() for f in report.findings), report.coverage.to_json(), report.calls, report.episodes]
+    )
 
 
 def test_a_sound_environment_has_no_finding_over_seeds() -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.assess.shelf import checked, compiled
 
 from envscaler.assess import PROPERTIES, Call
 from envscaler.assess.assessor import Fuzzing
@@ -18,6 +17,7 @@ from envscaler.plugin.records import Assessor, CallEvent, Checker
 from envscaler.session.plugins import open_plugins
 from envscaler.spec import types as t
 from envscaler.testing import AssessorConformance, CheckerConformance
+from tests.assess.shelf import checked, compiled
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference" / "assess.md"
 
@@ -34,7 +34,12 @@ def test_every_property_is_named_described_and_in_the_reference() -> None:
 @pytest.mark.parametrize("name", [p.name for p in PROPERTIES.values() if p.level == "episode"])
 def test_episode_properties_hold_of_a_sound_episode(name: str) -> None:
     facts = Facts(compiled(checked()), checked())
-    calls = [Call("put", {"box_id": "B-1", "count": 2}), Call("draw"), Call("new_box", {"name": "x"}), Call("look", {"box_id": "B-3"})]
+    calls = [
+        Call("put", {"box_id": "B-1", "count": 2}),
+        Call("draw"),
+        Call("new_box", {"name": "x"}),
+        Call("look", {"box_id": "B-3"}),
+    ]
     for moment in range(5):
         assert PROPERTIES[name].run(play(Start(facts), calls, moment)) is None
 

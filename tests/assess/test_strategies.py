@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.assess.shelf import checked, compiled
 
 import envscaler
 from envscaler.assess.facts import Facts
@@ -17,6 +16,7 @@ from envscaler.assess.schemas import fields_of_schema
 from envscaler.assess.strategies import arguments, calls, samples, states, values
 from envscaler.resources import folder
 from envscaler.runtime import shapes as s
+from tests.assess.shelf import checked, compiled
 
 SPECS = sorted(p for p in folder("specs").rglob("*.yaml") if b"\nenvscaler:" in b"\n" + p.read_bytes())
 CLASSES = {path.stem: envscaler.load(path) for path in SPECS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -94,7 +95,7 @@ def assess(
     function = partial(
         _assessed, progress=progress if alone else None, llm=llm, run=run, tell=tell if alone else None
     )  # fmt: skip
-    return map(_read, _done(function, units, jobs, run))
+    return map(_read, map(json.loads, _done(function, units, jobs, run)))
 
 
 def _plugins(names: Sequence[str]) -> Plugins:
@@ -107,8 +108,9 @@ def _plugins(names: Sequence[str]) -> Plugins:
 
 
 def _done(
-    function: Callable[[dict[str, Any]], dict[str, Any]], units: list[dict[str, Any]], jobs: int, run: StrPath | None
-) -> Iterator[dict[str, Any]]:
+    function: Callable[[dict[str, Any]], str], units: list[dict[str, Any]], jobs: int, run: StrPath | None
+) -> Iterator[str]:
+    """What comes of each unit, as JSON text: a journal does not keep the order of keys, and that of records matters."""
     if run is None:
         yield from each(function, units, jobs)
         return
@@ -126,7 +128,12 @@ def _done(
             if outcome.ok:
                 yield outcome.result
             else:
-                yield {"path": outcome.input["path"], "problem": str(outcome.problem), "code": EnvscalerError.exit_code}
+                failed = {
+                    "path": outcome.input["path"],
+                    "problem": str(outcome.problem),
+                    "code": EnvscalerError.exit_code,
+                }
+                yield json.dumps(failed)
 
 
 def _label(unit: Mapping[str, Any]) -> str:
@@ -145,7 +152,11 @@ def _content(file: Path) -> str:
 # -- one spec, as JSON, for other processes and the journal
 
 
-def _assessed(
+def _assessed(unit: Mapping[str, Any], **lent: Any) -> str:
+    return json.dumps(_judged(unit, **lent))
+
+
+def _judged(
     unit: Mapping[str, Any],
     progress: Callable[[str, Progress], None] | None = None,
     llm: LlmOptions | None = None,
@@ -255,8 +266,6 @@ def write_report(found: Sequence[Assessed], path: StrPath, form: str, *, thresho
 
 def report(found: Sequence[Assessed], form: str, *, threshold: float | None = None) -> str:
     """The text of a report. Raises UsageError for a form that there is not."""
-    import json
-
     from envscaler.assess.reports import Judged, as_json, junit
 
     judged = [Judged(one.path, one.passes(threshold), one.score, one.verdicts, one.problem) for one in found]
@@ -267,7 +276,8 @@ def report(found: Sequence[Assessed], form: str, *, threshold: float | None = No
             return junit(judged)
         case "html":
             from envscaler.assess.reports.page import page
+            from envscaler.spec.check import check_text
 
-            checked = {one.path: checked_file(Path(one.path)) for one in found if one.verdicts}
+            checked = {one.path: check_text(one.path, one.source) for one in found if one.verdicts}
             return page(judged, checked, template_folders())
     raise UsageError(f"no such form of reports: {form}; there are json, junit, html")
