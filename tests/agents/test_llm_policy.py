@@ -55,7 +55,9 @@ def test_written_calls(episode: Make) -> None:
     assert first.tools == ()
     assert world.env.doc in first.messages[0].content
     lines = first.messages[0].content.splitlines()
-    tools = [json.loads(line)["name"] for line in lines[lines.index("<tools>") + 1 : lines.index("</tools>")]]
+    tools = [
+        json.loads(line)["function"]["name"] for line in lines[lines.index("<tools>") + 1 : lines.index("</tools>")]
+    ]
     assert tools == list(world.env.tools.names)
     assert [m.role for m in second.messages] == ["system", "user", "assistant", "user"]
     assert second.messages[2].content == f"I pay.\n{PAY}", "as the model wrote it, without its thinking"

@@ -159,6 +159,15 @@ def test_an_end_tag_alone_is_a_problem() -> None:
     assert parsed.problems[0].startswith("There is a </tool_call> without a <tool_call> before it.")
 
 
+def test_a_result_that_an_agent_makes_up_is_a_problem() -> None:
+    """Small models write the result of a call themselves; it is not taken for an answer to the user."""
+    text = '<tool_response>{"success": true}</tool_response>'
+    parsed = parse(call("a", "{}") + text)
+    assert [c.name for c in parsed.calls] == ["a"]
+    assert parsed.content == text
+    assert parsed.problems == ("There is a <tool_response>: results come from the tools. Write the call and stop.",)
+
+
 def test_calls_of_the_provider_leave_text_alone() -> None:
     """Some servers leave the text in the content that they read the calls from: it is not run twice."""
     message = Message("assistant", f"<think>x</think>{call()}", "before", (ToolCall("1", "transfer", '{"amount": 5}'),))
@@ -168,7 +177,7 @@ def test_calls_of_the_provider_leave_text_alone() -> None:
 MARKS = "0123456789QXZ{}[]:,'\"\\"  # characters that stand in no tag
 pieces = st.sampled_from(
     [
-        "<tool_call>", "</tool_call>", "<think>", "</think>", "<thinking>", "</thinking>", "<th", "ink>", "<tool_", "call>",
+        "<tool_call>", "</tool_call>", "<think>", "</think>", "<thinking>", "</thinking>", "<tool_response>", "<th", "ink>", "<tool_", "call>",
         "\n", " ", "\t", "\r", "\x0b", "\u00a0", "\ud800", "{", "}", '"', "'", "\\", ",", ":", "1", "Q", "X",
         '{"name": "Q1"}', '{"name": "X2", "arguments": {"Z": 3}}', call(), call("note", '{"t": "</tool_call>"}'),
     ]

@@ -73,15 +73,17 @@ class EnvironmentEpisode:
     task: str
     user: User | None = None
     _last: Snapshot = field(init=False, repr=False)
+    _tools: tuple[Tool, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._last = self.env.snapshot()
+        tools = self.env.tools
+        docs, schemas = tools.docs, tools.schemas
+        self._tools = tuple(Tool(name, docs[name], schemas[name]) for name in tools.names)
 
     @property
     def tools(self) -> Sequence[Tool]:
-        tools = self.env.tools
-        docs, schemas = tools.docs, tools.schemas
-        return [Tool(name, docs[name], schemas[name]) for name in tools.names]
+        return self._tools
 
     def opening(self) -> Sequence[Message]:
         return [Message("system", self.env.doc), Message("user", self.task)]

@@ -25,7 +25,9 @@ CALL_FORM: Final = '<tool_call>{"name": "…", "arguments": {…}}</tool_call>'
 
 _OPEN: Final = "<tool_call>"
 _CLOSE: Final = "</tool_call>"
-_TAG = re.compile(r"(?P<call></?tool_call>)|(?P<think><think(?:ing)?>)|(?P<thought></think(?:ing)?>)")
+_TAG = re.compile(
+    r"(?P<call></?tool_call>)|(?P<think><think(?:ing)?>)|(?P<thought></think(?:ing)?>)|(?P<result><tool_response>)"
+)
 _THOUGHT = re.compile(r"</?think(?:ing)?>")
 _THOUGHT_END = re.compile(r"</think(?:ing)?>")
 # What may stand in a call: up to a tag outside text, or text that does not end on its line.
@@ -93,6 +95,12 @@ class _Reader:
                 thought_until, place = tag.start(), tag.end()
             elif tag[0] == _OPEN:
                 place = self._call(tag.end())
+            elif tag["result"]:
+                self.kept[-1].append(tag[0])
+                self.problems.append(
+                    "There is a <tool_response>: results come from the tools. Write the call and stop."
+                )
+                place = tag.end()
             else:
                 self.kept[-1].append(tag[0])
                 self.problems.append(f"There is a {_CLOSE} without a {_OPEN} before it. Write {CALL_FORM}.")

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from envscaler.agents.parsing import CALL_FORM
 from envscaler.llm.messages import Message, Tool, ToolCall
 
 __all__ = ["as_native", "as_text", "render_call", "render_reply", "render_results", "render_tools"]
@@ -17,27 +16,29 @@ WRITTEN: Final = "text"
 
 _HEAD: Final = """# Tools
 
-You can call these tools. Each line is one of them: its name, what it does, and a JSON Schema of its arguments.
+You can call tools. Each line here is one: its name, what it does, and a JSON Schema of its arguments.
 
 <tools>
 """
-_FOOT: Final = f"""
+# The result's tag is not named: small models then write results themselves.
+_FOOT: Final = """
 </tools>
 
-To call a tool, write
+To call a tool, write a JSON object with its name and its arguments between <tool_call> and </tool_call>:
 
-{CALL_FORM}
+<tool_call>
+{"name": "NAME", "arguments": {"PARAMETER": "VALUE"}}
+</tool_call>
 
-with its name and a JSON object of arguments; for several calls, write one after the other. They are run in that order. The
-results come back in the same order, each as <tool_response>…</tool_response>. What you write inside <think>…</think> is for
-yourself: a call in it is not run."""
+Several calls stand one after the other and are run in that order. Stop after your calls: their results come in the next
+message. A call inside <think>…</think> is not run."""
 
 
 def render_tools(tools: Sequence[Tool]) -> str:
     """The catalogue, and how its tools are called, for a system message; empty without tools."""
     if not tools:
         return ""
-    return _HEAD + "\n".join(_json(tool.to_json()) for tool in tools) + _FOOT
+    return _HEAD + "\n".join(_json({"type": "function", "function": tool.to_json()}) for tool in tools) + _FOOT
 
 
 def render_call(call: ToolCall) -> str:
