@@ -64,7 +64,7 @@ class Prices:
     def unknown(self) -> str:
         """One line that says that the price is not known, and what to do."""
         found = find_spec("genai_prices") is not None
-        way = "" if found else "install genai-prices, or "
+        way = "" if found else "pip install 'envscaler[prices]', or "
         return f"no price is known for {self.model}, so that its cost is unknown: {way}set price_in and price_out"
 
     def _table(self, usage: Usage, served: str) -> int | None:
