@@ -175,8 +175,9 @@ def compile_(
         if as_json:
             rows.append((unit, problems))
             continue
-        if problems:
-            note(render_text(problems, {unit.path: unit.source}))
+        shown = [p for p in problems if p.severity != "note"]  # `check` shows notes
+        if shown:
+            note(render_text(shown, {unit.path: unit.source}))
         if unit.output is not None:
             echo(str(unit.output))
     if as_json:
