@@ -79,7 +79,7 @@ def _tell(number: int, total: int, outcome: Outcome) -> None:
 def _show(results: Results) -> None:
     from envscaler.cli.table import table
 
-    heads = ("Operator", "Places", "Mutants", "Equivalent", "Check", "Generic", "Examples", "Alone", "Original")
+    heads = ("Operator", "Places", "Mutants", "Equivalent", "Check", "Generic", "Examples", "Original", "Alone", "All")
     rows = [*results.rows(), results.total()]
     echo(table(heads, [_cells(row) for row in rows], heads[1:]))
     total = results.total()
@@ -91,7 +91,7 @@ def _show(results: Results) -> None:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    shares = (row.check, row.generic, row.examples, row.alone, row.known)
+    shares = (row.check, row.generic, row.examples, row.original, row.alone, row.known)
     return (
         row.name, str(row.sites), str(row.mutants), str(row.equivalent),
         *(f"{row.share(n):.0%}" if row.tried else "" for n in shares),

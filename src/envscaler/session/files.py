@@ -17,6 +17,7 @@ __all__ = ["StrPath", "existing", "is_spec", "many", "read_json", "reason", "rep
 StrPath = str | os.PathLike[str]
 
 _SUFFIXES = (".yaml", ".yml")
+_NO_SPECS = ".nospecs"  # marks a folder of files that look like specs and are not meant as such
 
 
 def spec_files(paths: Iterable[StrPath]) -> tuple[list[Path], list[Path]]:
@@ -24,7 +25,7 @@ def spec_files(paths: Iterable[StrPath]) -> tuple[list[Path], list[Path]]:
     specs.
 
     A folder means its YAML files, those of its folders included, that have a line beginning with `envscaler:`; hidden
-    ones are left out. Raises UsageError for a path that does not exist, with the nearest that does.
+    ones are left out, and so is a folder in it that holds a file called `.nospecs`. Raises UsageError for a path that does not exist, with the nearest that does.
     """
     from envscaler.session.packs import spec_path
 
@@ -47,7 +48,7 @@ def spec_files(paths: Iterable[StrPath]) -> tuple[list[Path], list[Path]]:
 
 def _in_folder(folder: Path) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
-        folders[:] = sorted(f for f in folders if not f.startswith("."))
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and not Path(root, f, _NO_SPECS).exists())
         for name in sorted(files):
             file = Path(root, name)
             if name.endswith(_SUFFIXES) and not name.startswith(".") and (file.is_file() or file.is_symlink()):

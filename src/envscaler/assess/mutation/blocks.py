@@ -220,7 +220,7 @@ class LogicBlock:
         spec, name = self.spec, self.name
         if self.kind == "rule":
             each = spec.rules[name].each
-            return {"it": spec.states[each].record} if each in spec.states else {}
+            return {"it": spec.states[each].record} if each is not None and each in spec.states else {}
         params = spec.tools[name].params if self.kind == "tool" else spec.helpers[name].params
         found: dict[str, Type] = {p.name: p.field.type for p in params}
         for param in params:

@@ -63,14 +63,15 @@ class _Normal(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         left, right = node.left, node.right
-        if isinstance(left, ast.Constant) and isinstance(right, ast.Constant):
-            if type(left.value) is int and type(right.value) is int:
-                if isinstance(node.op, ast.Add):
-                    return ast.Constant(left.value + right.value)
-                if isinstance(node.op, ast.Sub):
-                    return ast.Constant(left.value - right.value)
-                if isinstance(node.op, ast.Mult):
-                    return ast.Constant(left.value * right.value)
+        if not (isinstance(left, ast.Constant) and isinstance(right, ast.Constant)):
+            return node
+        if type(left.value) is int and type(right.value) is int:
+            if isinstance(node.op, ast.Add):
+                return ast.Constant(left.value + right.value)
+            if isinstance(node.op, ast.Sub):
+                return ast.Constant(left.value - right.value)
+            if isinstance(node.op, ast.Mult):
+                return ast.Constant(left.value * right.value)
         return node
 
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:

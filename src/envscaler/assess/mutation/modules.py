@@ -49,11 +49,52 @@ def _written(made: Generated) -> Iterator[StateDef]:
 
 
 def dropped_rollback(made: Generated) -> Iterator[Site]:
-    """What a failed call wrote to a state stays."""
+    """What a failed call wrote to a state stays. States are left out that no call can fail after writing to."""
     for state in _written(made):
+        if not _may_fail(made, state):
+            continue
         forget = "self.before.clear()" if state.single else "self.before.clear()\n            self.saved = None"
         body = f"        def rollback(self):\n            {forget}\n"
         yield _kept(made, state, body, "a failed call is not undone")
+
+
+def _may_fail(made: Generated, state: StateDef) -> bool:
+    """Whether a tool that writes a state has something left to do that can fail: a check, a helper, a requirement."""
+    checks = {n.name: n for n in made.tree.body if isinstance(n, ast.FunctionDef) and n.name.startswith("check_")}
+    for owner, function in made.functions:
+        kind, _, name = owner.partition(" ")
+        if kind != "tool":
+            continue
+        effects = made.checked.tools[name].effects
+        states = effects.edits | effects.adds | effects.removes
+        if state.name not in states:
+            continue
+        hooks = {name.value for name in made.spec.after_each}
+        if any(_may_raise(f) for o, f in made.functions if o.startswith("helper ") and o.split()[1] in hooks):
+            return True
+        if any(_fails(checks[f"check_{s}"]) for s in states if f"check_{s}" in checks):
+            return True
+        first = min((n.lineno for _, n, _ in _writes(function)), default=function.lineno)
+        for node in ast.walk(function):
+            if getattr(node, "lineno", 0) > first and (isinstance(node, ast.Raise) or _helps(node)):
+                return True
+    return False
+
+
+def _may_raise(function: ast.FunctionDef) -> bool:
+    return any(isinstance(node, ast.Raise) or _helps(node) for node in ast.walk(function))
+
+
+def _helps(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith("helper_")
+
+
+def _fails(function: ast.FunctionDef) -> bool:
+    words = ("_mark", "_require_valid", "_require_unreferred", "require_unique", "require_tree")
+    return any(
+        isinstance(node, ast.Raise) or (isinstance(node, ast.Attribute) and node.attr in words)
+        for node in ast.walk(function)
+    )
 
 
 def leaked_state(made: Generated) -> Iterator[Site]:
@@ -91,9 +132,10 @@ def wall_clock(made: Generated) -> Iterator[Site]:
     for owner, function in made.functions:
         for statement in function.body:
             for node in ast.walk(statement):
-                if isinstance(node, ast.Attribute) and node.attr in ("_now", "_today") and _is_state(node.value):
-                    if not _in_text(statement, node):
-                        yield made.replace(owner, node, now if node.attr == "_now" else _TODAY, _line(statement, node))
+                if not isinstance(node, ast.Attribute) or node.attr not in ("_now", "_today"):
+                    continue
+                if _is_state(node.value) and not _in_text(statement, node):
+                    yield made.replace(owner, node, now if node.attr == "_now" else _TODAY, _line(statement, node))
 
 
 def unseeded_random(made: Generated) -> Iterator[Site]:
@@ -142,8 +184,8 @@ def shared_base(made: Generated) -> Iterator[Site]:
         written = _written_names(function)
         for statement, call, part in _writes(function):
             names = _bound(function, call)
-            if names and not names & written:
-                continue  # it is only read
+            if not (names & written if names else _through(function, call)) or _before(made, function, call):
+                continue  # it is only read, or was made ready to be written before
             if _attribute(call) == "edit_of":
                 new = made.code(call.args[0])
             elif _attribute(call) == "edit" and not call.args:
@@ -159,9 +201,10 @@ def _writes(function: ast.FunctionDef) -> Iterator[tuple[ast.stmt, ast.Call, ast
     """Calls that have a record ready to be written, with the part of the state that they ask."""
     for statement in function.body:
         for node in ast.walk(statement):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_part(node.func.value):
-                if node.func.attr in (*_EDITS, "edit_of"):
-                    yield statement, node, node.func.value
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            if _is_part(node.func.value) and node.func.attr in (*_EDITS, "edit_of"):
+                yield statement, node, node.func.value
 
 
 def stale_view(made: Generated) -> Iterator[Site]:
@@ -199,6 +242,43 @@ def _written_names(function: ast.FunctionDef) -> set[str]:
             if isinstance(inner, ast.Name) and inner is not part:
                 found.add(inner.id)
     return found
+
+
+def _through(function: ast.FunctionDef, call: ast.Call) -> bool:
+    """Whether something is written through a call's value where it stands."""
+    for node in ast.walk(function):
+        parts = _targets(node)
+        if isinstance(node, ast.Delete):
+            parts = node.targets
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            parts = [node.value.func, *node.value.args[:1]]
+        if any(n is call for part in parts for n in ast.walk(part)):
+            return True
+    return False
+
+
+def _before(made: Generated, function: ast.FunctionDef, call: ast.Call) -> bool:
+    """Whether the same record is made ready to be written by a statement that always comes before."""
+    text = made.code(call)
+    stack: list[list[ast.stmt]] = [function.body]
+    while stack:
+        for statement in stack.pop():
+            if any(n is call for n in _heads(statement)):
+                break
+            if any(isinstance(n, ast.Call) and made.code(n) == text for n in _heads(statement)):
+                return True
+            if isinstance(statement, ast.If | ast.For):
+                for body in (statement.body, statement.orelse):
+                    if any(n is call for inner in body for n in ast.walk(inner)):
+                        stack.append(body)
+    return False
+
+
+def _heads(statement: ast.stmt) -> list[ast.AST]:
+    """The nodes of what a statement always does: of a compound one its condition, or what it goes through."""
+    if isinstance(statement, ast.If):
+        return list(ast.walk(statement.test))
+    return list(ast.walk(statement.iter if isinstance(statement, ast.For) else statement))
 
 
 def _bound(function: ast.FunctionDef, call: ast.Call) -> set[str]:
@@ -256,7 +336,7 @@ def hidden_write(made: Generated) -> Iterator[Site]:
             if field is None:
                 continue
             record = f"_state.{state.name}.edit()" if state.single else f"_state.{state.name}.edit(_key)"
-            new = {BOOL: "not _old", STR: '_old + "x"'}.get(field.type, "_old + 1")
+            new = "not _old" if field.type == BOOL else '_old + "x"' if field.type == STR else "_old + 1"
             margin = "    " if state.single else "        "
             lines = "" if state.single else f"    for _key in list(_state.{state.name}.current())[:1]:\n"
             lines += f'{margin}_record = {record}\n{margin}_old = _record["{field.name}"]\n'

@@ -1,4 +1,4 @@
-"""What a run of mutants came to: counts by operator and by means, survivors with what would kill them, as data and as a page."""
+"""What a run of mutants came to: counts by operator and by means, and survivors with what would kill them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["Results", "Row", "advice"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The figures of an operator, or of all. ``alone``: killed without the original; ``known``: killed by comparison with it,
-    or refused by the checker before there was anything to compare; ``tried``: not proved equivalent."""
+    """The figures of an operator, or of all. ``alone``: killed without the original; ``known``: killed by any means,
+    comparison with it included; ``tried``: not proved equivalent."""
 
     name: str
     fault: str
@@ -72,7 +72,7 @@ class Results:
     def _row(name: str, fault: str, sites: int, outcomes: Sequence[Outcome]) -> Row:
         live = [o for o in outcomes if not o.equivalent]
         counts = {m: sum(o.killed(m) for o in live) for m in MEANS}
-        alone, known = sum(o.alone for o in live), sum(o.killed("check", "original") for o in live)
+        alone, known = sum(o.alone for o in live), sum(o.killed() for o in live)
         return Row(name, fault, sites, len(outcomes), len(outcomes) - len(live), **counts, alone=alone, known=known)
 
     def survivors(self) -> Iterator[Outcome]:
@@ -99,7 +99,7 @@ class Results:
                     "layer": o.mutant.layer, "path": o.mutant.path, "line": o.mutant.site.line,
                     "owner": o.mutant.site.owner, "before": o.mutant.site.before, "after": o.mutant.site.after,
                     "check": o.check, "warned": o.warned, "generic": o.generic, "examples": o.examples,
-                    "original": o.original, "equivalent": o.equivalent,
+                    "original": o.original, "equivalent": o.equivalent, "failed": o.failed,
                 }
                 for o in self.outcomes
             ],

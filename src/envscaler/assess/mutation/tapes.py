@@ -10,7 +10,7 @@ from typing import Any
 from envscaler.errors import EnvscalerError
 from envscaler.runtime import Environment, ToolResult
 
-__all__ = ["Step", "Tape", "difference", "recorder", "settle"]
+__all__ = ["Step", "Tape", "difference", "difference_of_variants", "recorder", "settle", "settle_variants"]
 
 _UNKNOWN: Any = object()
 _TAPES = 4000
@@ -19,12 +19,15 @@ _TAPES = 4000
 
 @dataclass(slots=True)
 class Step:
-    """A call with its outcome on the unmutated class."""
+    """A call with its outcome on the unmutated class; ``variants`` are tried on a fork before it is made, and ``changes``
+    is what such a one changes."""
 
     tool: str
     arguments: Any
     actor: str
     outcome: Any = None
+    variants: list[Step] = field(default_factory=list)
+    changes: Any = None
 
 
 @dataclass(slots=True)
@@ -118,6 +121,48 @@ def settle(environment: type[Environment], tapes: Sequence[Tape]) -> list[Tape]:
         tape.changes = env.diff()
         kept.append(tape)
     return kept
+
+
+def settle_variants(environment: type[Environment], tapes: Sequence[Tape]) -> None:
+    """Enter what the unmutated class makes of the variants."""
+    starts = _Starts(environment)
+    for tape in tapes:
+        if not any(step.variants for step in tape.steps):
+            continue
+        env = starts.begin(tape)
+        for step in tape.steps:
+            for variant in step.variants:
+                variant.outcome, variant.changes = _tried(env, variant)
+            env.call(step.tool, copy.deepcopy(step.arguments), step.actor)
+
+
+def difference_of_variants(environment: type[Environment], tapes: Sequence[Tape]) -> str:
+    """As `difference`, of the variants of recorded calls."""
+    starts = _Starts(environment)
+    for number, tape in enumerate(tapes, 1):
+        last = max((i for i, step in enumerate(tape.steps) if step.variants), default=-1)
+        if last < 0:
+            continue
+        env = starts.begin(tape)
+        for step in tape.steps[: last + 1]:
+            for variant in step.variants:
+                got, changes = _tried(env, variant)
+                if got != variant.outcome:
+                    return f"episode {number} ({variant.tool}): {_shown(variant.outcome)}, now {_shown(got)}"
+                if changes != variant.changes:
+                    return f"episode {number} ({variant.tool}): it changes something else"
+            env.call(step.tool, copy.deepcopy(step.arguments), step.actor)
+    return ""
+
+
+def _tried(env: Environment, step: Step) -> tuple[Any, Any]:
+    """The outcome of a call on a fork, and what differs from the episode's start then."""
+    fork = env.fork()
+    try:
+        outcome = _outcome(fork.call(step.tool, copy.deepcopy(step.arguments), step.actor))
+    except Exception as error:
+        outcome = ("raised", type(error).__name__)
+    return outcome, fork.diff() if outcome[-1] is True else None
 
 
 def difference(environment: type[Environment], tapes: Sequence[Tape]) -> str:

@@ -16,7 +16,15 @@ from envscaler.assess import FuzzSettings, fuzz
 from envscaler.assess.mutation.equivalent import normal_form
 from envscaler.assess.mutation.mutants import Edit, Mutant, apply
 from envscaler.assess.mutation.probes import Probe, difference_of_states, probes
-from envscaler.assess.mutation.tapes import Tape, difference, recorder, settle
+from envscaler.assess.mutation.tapes import (
+    Tape,
+    difference,
+    difference_of_variants,
+    recorder,
+    settle,
+    settle_variants,
+)
+from envscaler.assess.mutation.variants import vary
 from envscaler.compiler import CompiledModule, compile_spec, load_class
 from envscaler.errors import EnvscalerError
 from envscaler.replay.examples import INITIAL_STATE, verify
@@ -39,9 +47,9 @@ class Effort:
     anything; ``recorded`` calls of the original to compare with. ``seed`` is that of all."""
 
     seed: int = 0
-    calls: int = 400
-    more: int = 2400
-    recorded: int = 24_000
+    calls: int = 250
+    more: int = 750
+    recorded: int = 16_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +58,7 @@ class Outcome:
 
     ``check`` is the code of the first error; a mutant that is refused runs nowhere else. ``warned`` is the code of a
     warning that the original has not: it is told, but not counted. ``equivalent`` says how it was proved to behave as the
-    original does.
+    original does; ``failed`` what went wrong with the trial itself, which kills nothing.
     """
 
     mutant: Mutant
@@ -60,6 +68,7 @@ class Outcome:
     examples: str = ""
     original: str = ""
     equivalent: str = ""
+    failed: str = ""
 
     def killed(self, *means: Means) -> bool:
         """Whether one of these means (all by default) killed it."""
@@ -103,7 +112,10 @@ class Original:
         for part in range(_PARTS if calls else 0):
             seed = self.effort.seed * _PARTS + part
             fuzz(recorded, self.checked, FuzzSettings(seed=seed, calls=calls, properties=(), shrink=False))
-        return settle(self.environment, tapes)
+        kept = settle(self.environment, tapes)
+        vary(kept, self.environment.initial_state, self.effort.seed)
+        settle_variants(self.environment, kept)
+        return kept
 
     @cached_property
     def probes(self) -> list[Probe]:
@@ -134,6 +146,13 @@ def _edges(spec: Spec) -> dict[str, tuple[Any, ...]]:
 def try_mutant(original: Original, mutant: Mutant, means: Sequence[Means] = MEANS) -> Outcome:
     """Run a mutant by each means until that kills it."""
     outcome = Outcome(mutant)
+    try:
+        return _tried(original, mutant, means, outcome)
+    except Exception as error:
+        return dataclasses.replace(outcome, failed=f"{type(error).__name__}: {error}"[:300])
+
+
+def _tried(original: Original, mutant: Mutant, means: Sequence[Means], outcome: Outcome) -> Outcome:
     checked, unit = original.checked, original.unit
     if mutant.layer == "spec":
         checked = mutated(original.checked, mutant)
@@ -147,10 +166,11 @@ def try_mutant(original: Original, mutant: Mutant, means: Sequence[Means] = MEAN
         unit = compile_spec(checked)
     else:
         unit = dataclasses.replace(unit, text=apply(unit.text, mutant.site.edits))
-    if normal_form(unit.text) == original.normal:
-        return dataclasses.replace(outcome, equivalent="the same module, but for prose and places")
     with _loaded(unit, mutant) as environment:
-        return dataclasses.replace(outcome, **_run(original, checked, environment, means))
+        outcome = dataclasses.replace(outcome, **_run(original, checked, environment, means))
+    if not outcome.killed() and normal_form(unit.text) == original.normal:
+        return dataclasses.replace(outcome, equivalent="the same module, but for prose and places")
+    return outcome
 
 
 def _run(
@@ -168,12 +188,17 @@ def _run(
         if not found["generic"] and not problems and effort.more:
             found["generic"] = _generic(checked, environment, effort.seed + 1, effort.more)
     if "original" in means:
-        found["original"] = (
-            difference(environment, original.tapes) or difference_of_states(environment, original.probes)
-            if begins
-            else problems[0].title
-        )
+        found["original"] = _compared(original, environment) if begins else problems[0].title
     return found
+
+
+def _compared(original: Original, environment: type[Environment]) -> str:
+    """The first difference from the original: of recorded calls, of states at the border, of calls beside the recorded."""
+    return (
+        difference(environment, original.tapes)
+        or difference_of_states(environment, original.probes)
+        or difference_of_variants(environment, original.tapes)
+    )
 
 
 def _generic(checked: Checked, environment: type[Environment], seed: int, calls: int) -> str:

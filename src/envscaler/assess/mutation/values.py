@@ -165,16 +165,16 @@ def wrong_sign(block: LogicBlock) -> Iterator[Site]:
                 start, _, gap = block.between(node.left, node.right)
                 at = start + gap.index(old)
                 yield block.site(node, (Edit(at, at + 1, new),), node)
-        elif isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.AddAssign | cst.SubtractAssign):
-            if block.type(node.value) in _NUMBERS:
-                old, new = ("+=", "-=") if isinstance(node.operator, cst.AddAssign) else ("-=", "+=")
-                start, _, gap = block.between(node.target, node.value)
-                at = start + gap.index(old)
-                yield block.site(node, (Edit(at, at + 2, new),), node)
+        elif isinstance(node, cst.AugAssign) and block.type(node.value) in _NUMBERS:
+            if not isinstance(node.operator, cst.AddAssign | cst.SubtractAssign):
+                continue
+            old, new = ("+=", "-=") if isinstance(node.operator, cst.AddAssign) else ("-=", "+=")
+            start, _, gap = block.between(node.target, node.value)
+            at = start + gap.index(old)
+            yield block.site(node, (Edit(at, at + 2, new),), node)
         elif isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
-            if not isinstance(node.expression, cst.Integer | cst.Float) or not isinstance(
-                block.parents[node], cst.Index | cst.Slice
-            ):
+            place = isinstance(block.parents[node], cst.Index | cst.Slice)
+            if not (place and isinstance(node.expression, cst.Integer)):
                 yield block.replace(node, block.text(node.expression), block.parents[node])
 
 
@@ -290,6 +290,6 @@ def attribute_error(block: LogicBlock) -> Iterator[Site]:
         if isinstance(node, cst.Attribute) and not block.in_message(node):
             wrong = _misspelt(node.attr.value)
             of = block.type(node.value)
-            known = set(of.fields) | {of.key_name} if isinstance(of, Struct) else set()
+            known = {*of.fields, of.key_name} if isinstance(of, Struct) else set()
             if wrong not in known:
                 yield block.replace(node.attr, wrong, node)
