@@ -103,6 +103,7 @@ FAULTS: dict[str, tuple[str, str, str, str, str]] = {
         "",
     ),
 }
+OWN = "MOST = 3", "MOST = 3  # a class of its own, which others do not meet when its shared state was written to"
 _ALSO = {  # a second change that the fault needs to show at all
     "a rule that is not enforced": ('    if not box["items"] <= MOST:', "    if False:"),
     "a move that is not declared": (
@@ -154,7 +155,7 @@ def test_a_rollback_that_was_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
         state._meter.settling = False
 
     monkeypatch.setattr("envscaler.runtime.calls.rollback", forget)
-    report = attacked(compiled(checked()), checked(), calls=900)
+    report = attacked(spoilt(*OWN), checked(), calls=900)
     found = {f.tool: f for f in report.findings if f.property == "failed-call-changes-nothing"}
     assert found["put"].script == "put box_id=B-1 count=4"
     assert "/boxes/B-1/items: 0 -> 4" in found["put"].detail
@@ -171,7 +172,7 @@ def test_a_rollback_that_was_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_faults_of_the_runtime(monkeypatch: pytest.MonkeyPatch, what: str, replacement: Any, prop: str) -> None:
-    environment = compiled(checked())
+    environment = spoilt(*OWN)
     monkeypatch.setattr(f"envscaler.runtime.store.{what}", replacement)
     report = attacked(environment, checked(), calls=900)
     found = {f.property: f for f in report.findings}

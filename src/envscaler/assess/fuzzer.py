@@ -23,6 +23,7 @@ __all__ = ["Broken", "fuzz"]
 
 _STATES: Final = 6  # generated states
 _CORPUS: Final = 120
+_AFTER: Final = 5  # calls of an episode that begins with one of an example
 _CASES: Final = 3  # of one breach, of which the one that gets smallest is reported
 _HARMLESS: Final = ("results-are-json", "results-as-declared", "after-each-settles")  # an episode goes on after these
 
@@ -71,6 +72,7 @@ class _Fuzzer:
         self.found: dict[tuple[str, str, str], list[Broken]] = {}
         self.calls = self.episodes = 0
         self.offered = (0, 0)
+        self.examples: list[tuple[Start, Call]] = []
         self.corpus: list[tuple[Start, tuple[Call, ...]]] = []
         self.hung: dict[tuple[str, str], int] = {}
         self.began = time.perf_counter()
@@ -104,13 +106,17 @@ class _Fuzzer:
 
     def _starts(self) -> list[Start]:
         starts = [Start(self.facts)]
-        if self.facts.spec is None or not self.settings.states:
+        if self.facts.spec is None:
             return starts
-        for state in self._given():
-            try:
-                starts.append(Start(self.facts, state))
-            except EnvscalerError:
-                continue
+        for state, made in self._examples():
+            if state is not None:
+                try:
+                    starts.append(Start(self.facts, state))
+                except EnvscalerError:
+                    continue
+            self.examples.append((starts[0] if state is None else starts[-1], made))
+        if not self.settings.states:
+            return starts
         from envscaler.assess import strategies
 
         if self.facts.shapes:
@@ -119,22 +125,27 @@ class _Fuzzer:
             starts += [Start(self.facts, state) for state in made]
         return starts
 
-    def _given(self) -> Iterator[Mapping[str, Any]]:
-        """The states that examples begin in."""
+    def _examples(self) -> Iterator[tuple[Mapping[str, Any] | None, Call]]:
+        """The calls of the spec's examples, each with the state that it begins in, None for the initial one."""
         from envscaler.replay.examples import given_state
 
-        assert self.facts.spec is not None
-        for tool in self.facts.spec.tools.values():
+        spec = self.facts.spec
+        assert spec is not None
+        for tool in spec.tools.values():
             for example in tool.examples:
-                if example.given:
-                    yield given_state(self.facts.spec, example.given)
+                state = given_state(spec, example.given) if example.given else None
+                yield state, Call(tool.name, dict(example.call), tool.actor)
 
     # -- an episode
 
     def _episode(self, starts: list[Start]) -> None:
         rng, settings = self.rng, self.settings
         prefix: tuple[Call, ...] = ()
-        if self.corpus and rng.random() < 0.45:
+        planned: list[Call] = []
+        if self.examples:
+            start, made = self.examples.pop(0)
+            planned.append(made)
+        elif self.corpus and rng.random() < 0.45:
             start, prefix = self.corpus[
                 min(rng.randrange(len(self.corpus)) for _ in range(2)) if rng.random() < 0.5 else -1
             ]
@@ -149,7 +160,7 @@ class _Fuzzer:
             Played(self.facts, start, (), [], [], Log([], None), env, env.state, seconds=settings.call_seconds)
         )
         self.before = live.played.initial
-        most = min(settings.episode, settings.calls - self.calls)
+        most = min(_AFTER if planned else settings.episode, settings.calls - self.calls)
         middle = rng.randrange(most + len(prefix))
         if middle == 0:
             self._take(live, 0)
@@ -164,7 +175,7 @@ class _Fuzzer:
             if live.broken:
                 break
             self.calls += 1
-            self._step(live, self.chooser.call())
+            self._step(live, planned.pop() if planned else self.chooser.call())
             if len(live.calls) == middle:
                 self._take(live, middle)
         self.episodes += 1

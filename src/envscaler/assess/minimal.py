@@ -63,6 +63,7 @@ class _Case:
             before = (self.start, self.calls, self.moment)
             self._plainer()
             self._fewer()
+            self._joined()
             self._simpler()
             if before == (self.start, self.calls, self.moment):
                 break
@@ -86,6 +87,23 @@ class _Case:
                 if not left or not any(self.holds(self.start, left, m) for m in moments):
                     at += size
             size //= 2
+
+    def _joined(self) -> None:
+        """One call in the place of two that differ in numbers only, with their sums."""
+        at = 0
+        while at < len(self.calls):
+            later = range(at + 1, len(self.calls)) if self.moment < 0 else ()
+            if not any(self._join(at, other) for other in later):
+                at += 1
+
+    def _join(self, at: int, other: int) -> bool:
+        one, two = self.calls[at], self.calls[other]
+        arguments = _sums(one.arguments, two.arguments) if (one.tool, one.actor) == (two.tool, two.actor) else None
+        if arguments is None:
+            return False
+        left = [c for i, c in enumerate(self.calls) if i not in (at, other)]
+        left.insert(other - 1, Call(one.tool, arguments, one.actor))
+        return self.holds(self.start, tuple(left), self.moment)
 
     def _moved(self, at: int, size: int) -> int:
         """Where the moment of the snapshot lies when calls are dropped."""
@@ -176,6 +194,19 @@ class _Case:
         except NoSuchExample:
             return
         self._with(at, {**arguments, name: found})
+
+
+def _sums(one: Any, two: Any) -> dict[str, Any] | None:
+    """Arguments with the sums of their numbers; None where they differ otherwise, or in nothing that is a number."""
+    if one.__class__ is not dict or two.__class__ is not dict or one.keys() != two.keys():
+        return None
+    made, numbers = dict(one), 0
+    for name, value in one.items():
+        if value.__class__ in (int, float) and two[name].__class__ in (int, float):
+            made[name], numbers = value + two[name], numbers + 1
+        elif value != two[name]:
+            return None
+    return made if numbers else None
 
 
 def _plainest(value: Any) -> list[Any]:

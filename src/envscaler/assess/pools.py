@@ -61,10 +61,12 @@ class Pool:
 
     def _walk_keys(self, value: Any) -> None:
         """Keys of objects, as what may name something in a state whose form is not declared."""
-        known = self.named.setdefault("", [])
+        known: list[Any] = []
         for name, node in _nodes(value):
             if node.__class__ is dict and name:
                 known.extend(k for k in node if k not in known and len(known) < _VALUES)
+        if known:
+            self.named[""] = known
 
     def alike(self, name: str) -> list[str]:
         """The field names whose values may be meant by a parameter's name, the same name first."""

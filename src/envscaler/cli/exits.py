@@ -19,7 +19,7 @@ INTERRUPTED: Final = 130
 MEANINGS: Final = {
     OK: "done, and nothing to report",
     FINDINGS: "done, with findings: a tool call failed, a replay differs, an example fails, a file is not formatted, two "
-    "specs differ",
+    "specs differ, a spec does not pass its assessment",
     USAGE: "the command line is wrong, or a file cannot be read",
     SPEC: "a spec does not pass `envscaler check`",
     STATE: "a state breaks the types, references or rules of its spec",
