@@ -168,6 +168,18 @@ def test_a_result_that_an_agent_makes_up_is_a_problem() -> None:
     assert parsed.problems == ("There is a <tool_response>: results come from the tools. Write the call and stop.",)
 
 
+@pytest.mark.parametrize(
+    "text", ['```json\n{\n  "name": "a",\n  "arguments": {}\n}\n```', 'I pay.\n{"name": "a", "arguments": {"x": 1}}']
+)
+def test_a_call_without_tags_is_told_and_not_run(text: str) -> None:
+    """It would be a message to the user, and the end of many an episode."""
+    parsed = parse(text)
+    assert (parsed.calls, parsed.content) == ((), text)
+    assert parsed.problems[0].startswith("A call stands outside <tool_call> and </tool_call>; it was not run.")
+    assert parse(f"<think>{text}</think>Done.").problems == ()
+    assert parse('The row is {"name": "a", "arguments": 2}, as you see.').problems == ()
+
+
 def test_calls_of_the_provider_leave_text_alone() -> None:
     """Some servers leave the text in the content that they read the calls from: it is not run twice."""
     message = Message("assistant", f"<think>x</think>{call()}", "before", (ToolCall("1", "transfer", '{"amount": 5}'),))
@@ -246,7 +258,7 @@ def test_names_of_any_text_come_back(name: str) -> None:
 HOSTILE = [
     '<tool_call>{"', '<tool_call>{"a":x}</tool_call>', "a</tool_call>", "x</think>", "<think>", "\n<think>a</think>",
     "\n</think>\n", '<tool_call>["a","', ',",",",', '<tool_call>{"name":"<tool_call>', "{[", '"', '\\"', "<",
-    '<tool_call>{"name":"x","arguments":[[', " ", '<tool_call>{"name": "a\n', '<tool_call>{"name":"x" ',
+    '\n{"name":"a', "\n{\n", '<tool_call>{"name":"x","arguments":[[', " ", '<tool_call>{"name": "a\n', '<tool_call>{"name":"x" ',
 ]  # fmt: skip
 
 

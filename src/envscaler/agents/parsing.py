@@ -32,6 +32,8 @@ _THOUGHT = re.compile(r"</?think(?:ing)?>")
 _THOUGHT_END = re.compile(r"</think(?:ing)?>")
 # What may stand in a call: up to a tag outside text, or text that does not end on its line.
 _BODY = re.compile(r'(?:[^"<]++|"(?:[^"\\\n]++|\\.)*+"|<(?!/?tool_call>))*+')
+# A call that stands by itself on its lines, as models write it that were not trained on the tags.
+_BARE = re.compile(r'^[ \t]*+\{\s*+"name"\s*+:\s*+"[^"\n]*+"\s*+,\s*+"arguments"\s*+:', re.MULTILINE)
 _SPACE = re.compile(r"[ \t\r\n]*")
 _KEYS: Final = ("name", "arguments")
 
@@ -60,9 +62,12 @@ def parse(text: str) -> Parsed:
     content, reasoning = split_reasoning(text)
     reader = _Reader(content)
     reader.read()
+    # A line between pieces that something was taken out of, so that no new tag arises.
+    kept = "\n".join(piece for parts in reader.kept if (piece := "".join(parts).strip()))
+    if not reader.calls and not reader.problems and _BARE.search(kept):
+        reader.problems.append(f"A call stands outside {_OPEN} and {_CLOSE}; it was not run. Write {CALL_FORM}.")
     return Parsed(
-        # A line between pieces that something was taken out of, so that no new tag arises.
-        "\n".join(piece for parts in reader.kept if (piece := "".join(parts).strip())),
+        kept,
         "\n\n".join(thought for thought in (reasoning, *reader.thoughts) if thought),
         tuple(ToolCall(f"call_{n}", call.name, call.arguments) for n, call in enumerate(reader.calls, 1)),
         tuple(reader.problems),
