@@ -180,8 +180,9 @@ def test_no_progress_stops_it_and_leaves_the_text() -> None:
     assert (done.stopped, len(done.rounds), done.changed) == ("no progress", 3, False)
     assert done.after == wrong
     assert "Your last edits" not in seen[0].messages[1].content
-    assert "Your last edits were not kept:\n- the spec then does not pass the check (1 problem), which is no better" in (
-        seen[1].messages[1].content
+    assert (
+        "Your last edits were not kept:\n- the spec then does not pass the check (1 problem), which is no better"
+        in (seen[1].messages[1].content)
     )
 
 
@@ -276,3 +277,13 @@ def test_a_sound_spec_asks_nobody() -> None:
 def test_settings_have_bounds() -> None:
     with pytest.raises(UsageError, match="rounds is at least 1, not 0"):
         RepairSettings(rounds=0)
+
+
+def test_a_name_that_is_wrong_in_several_parts_is_mended_one_by_one() -> None:
+    """The check names a function that is not there where it is first called; the next call is another problem."""
+    wrong = SHELF.replace("  left:\n", "  leff:\n").replace(
+        "      require(book.lent > 0,", "      require(left(book) >= 0 and book.lent > 0,"
+    )
+    done = mended(wrong)
+    assert done.stopped == "sound"
+    assert done.after == wrong.replace("left(", "leff(")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from envscaler.assess.repair.edits import document
+from envscaler.assess.repair.parts import parts
 from envscaler.assess.repair.standing import STAGES, Standing
 from envscaler.llm import Message
-from envscaler.spec import yamltree as y
 
 __all__ = ["messages"]
 
@@ -55,34 +54,16 @@ def _numbered(standing: Standing, path: str, most: int) -> str:
 
 
 def _wanted(standing: Standing, path: str, most: int) -> set[int]:
-    parts = list(_parts(standing.text, path))
+    found = parts(standing.text, path)
     count = standing.text.count("\n") + 1
     wanted: set[int] = set()
     for problem in standing.problems[:most]:
         places = [problem.span.line, *(span.line for span, _ in problem.related)]
         if places == [1]:  # no place of its own: what it names
             words = set(_WORD.findall(problem.title))
-            places = [first for first, _, name in parts if name in words]
+            places = [first for first, _, name in found if name in words]
         for line in places:
-            around = [(a, b) for a, b, _ in parts if a <= line <= b and b - a < _LONGEST]
+            around = [(a, b) for a, b, _ in found if a <= line <= b and b - a < _LONGEST]
             first, last = around[-1] if around else (line - _AROUND, line + _AROUND)
             wanted.update(range(max(1, first), min(count, last) + 1))
     return wanted
-
-
-def _parts(text: str, path: str) -> Iterator[tuple[int, int, str]]:
-    """First line, last line and name of each entry of a section (a tool, a rule, a state, a type), and of initial records."""
-    found = document(text, path)
-    if found is None:
-        return
-    for section, entry in found.root.entries.items():
-        yield from _entries(found, entry.value, 2 if section == "initial_state" else 1)
-
-
-def _entries(found: y.Document, node: y.Node, depth: int) -> Iterator[tuple[int, int, str]]:
-    if isinstance(node, y.Mapping) and depth:
-        for name, entry in node.entries.items():
-            first = found.text.count("\n", 0, entry.key.start) + 1
-            last = found.text.count("\n", 0, max(entry.key.start, entry.value.end - 1)) + 1
-            yield first, last, name
-            yield from _entries(found, entry.value, depth - 1)

@@ -8,6 +8,7 @@ from typing import Final
 
 from envscaler.assess.findings import FuzzFinding, FuzzSettings
 from envscaler.assess.repair.edits import document
+from envscaler.assess.repair.parts import parts
 from envscaler.diagnostics import Diagnostic, render_text
 from envscaler.plugin.records import Finding, Subject
 
@@ -39,7 +40,17 @@ class Standing:
             return self.stage > other.stage
         if len(self.problems) < len(other.problems):
             return True
-        return self.stage < 2 and not {_key(d) for d in self.problems} & {_key(d) for d in other.problems}
+        return self.stage < 2 and not self._keys() & other._keys()
+
+    def _keys(self) -> set[tuple[str, str, str]]:
+        """What tells problems from others, wherever edits have moved them to: code, title, the part they are in."""
+        path = self.problems[0].span.path if self.problems else ""
+        places = parts(self.text, path)
+
+        def owner(line: int) -> str:
+            return next((name for first, last, name in reversed(places) if first <= line <= last), "")
+
+        return {(d.code, d.title, owner(d.span.line)) for d in self.problems}
 
     def shown(self, most: int) -> str:
         """The first problems, with their lines."""
@@ -53,10 +64,6 @@ class Standing:
         """`does not pass the check (3 problems)`"""
         count = len(self.problems)
         return STAGES[self.stage] + (f" ({count} problem{'' if count == 1 else 's'})" if count else "")
-
-
-def _key(problem: Diagnostic) -> tuple[str, str]:
-    return problem.code, problem.title
 
 
 def judge(text: str, path: str, attacks: Sequence[Attack] = (), templates: tuple[str, ...] = ()) -> Standing:
