@@ -72,14 +72,14 @@ def _write(results: Results, path: Path) -> None:
 
 
 def _tell(number: int, total: int, outcome: Outcome) -> None:
-    if number % 50 == 0 or number == total:
+    if number % 50 == 0:
         note(f"{number} of {total} mutants")
 
 
 def _show(results: Results) -> None:
     from envscaler.cli.table import table
 
-    heads = ("Operator", "Places", "Mutants", "Equivalent", "Check", "Generic", "Examples", "Original", "Alone", "All")
+    heads = ("Operator", "Mutants", "Equivalent", "Check", "Generic", "Examples", "Original", "Alone", "All")
     rows = [*results.rows(), results.total()]
     echo(table(heads, [_cells(row) for row in rows], heads[1:]))
     total = results.total()
@@ -93,6 +93,6 @@ def _show(results: Results) -> None:
 def _cells(row: Row) -> tuple[str, ...]:
     shares = (row.check, row.generic, row.examples, row.original, row.alone, row.known)
     return (
-        row.name, str(row.sites), str(row.mutants), str(row.equivalent),
+        row.name, str(row.mutants), str(row.equivalent),
         *(f"{row.share(n):.0%}" if row.tried else "" for n in shares),
     )  # fmt: skip

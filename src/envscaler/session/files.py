@@ -25,7 +25,8 @@ def spec_files(paths: Iterable[StrPath]) -> tuple[list[Path], list[Path]]:
     specs.
 
     A folder means its YAML files, those of its folders included, that have a line beginning with `envscaler:`; hidden
-    ones are left out, and so is a folder in it that holds a file called `.nospecs`. Raises UsageError for a path that does not exist, with the nearest that does.
+    ones are left out, and so is a folder in it that holds a file called `.nospecs`. Raises UsageError for a path that does
+    not exist, with the nearest that does.
     """
     from envscaler.session.packs import spec_path
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,12 +50,15 @@ def mutate(
     means = _means(by)
     files = spec_files(many(specs))[0]
     effort = effort or Effort(seed=seed)
-    drawn = sample([sound(f) for f in files], seed=seed, per_operator=per_operator, operators=operators)
+    checked = [sound(f) for f in files]
+    drawn = sample(checked, seed=seed, per_operator=per_operator, operators=operators)
+    hashes = {c.path: _hash(c.source) for c in checked}
     outcomes: list[Outcome] = []
-    for outcome in each(partial(_tried, effort=effort, means=means), drawn.mutants, jobs):
-        outcomes.append(outcome)
-        if tell is not None:
-            tell(len(outcomes), len(drawn.mutants), outcome)
+    for batch in each(partial(_tried, effort=effort, means=means, hashes=hashes), _batches(drawn.mutants, jobs), jobs):
+        for outcome in batch:
+            outcomes.append(outcome)
+            if tell is not None:
+                tell(len(outcomes), len(drawn.mutants), outcome)
     return Results(seed, per_operator, effort, tuple(map(str, files)), drawn.sites, tuple(outcomes))
 
 
@@ -67,10 +73,26 @@ def _means(by: Sequence[str] | None) -> tuple[Means, ...]:
     return tuple(m for m in MEANS if by is None or m in by)
 
 
-def _tried(mutant: Mutant, effort: Effort, means: tuple[Means, ...]) -> Outcome:
+def _batches(mutants: Sequence[Mutant], jobs: int) -> list[tuple[Mutant, ...]]:
+    """What is done in one go: each mutant, or, by several processes over many specs, all of a spec, whose calls are then
+    recorded once."""
+    by_spec = [tuple(group) for _, group in groupby(mutants, key=lambda m: m.path)]
+    return by_spec if jobs != 1 and len(by_spec) >= 2 * (jobs or os.cpu_count() or 1) else [(m,) for m in mutants]
+
+
+def _tried(
+    mutants: Sequence[Mutant], effort: Effort, means: tuple[Means, ...], hashes: Mapping[str, str]
+) -> list[Outcome]:
     from envscaler.assess.mutation.trial import try_mutant
 
-    return try_mutant(_original(mutant.path, effort), mutant, means)
+    original = _original(mutants[0].path, effort)
+    if _hash(original.checked.source) != hashes[mutants[0].path]:
+        raise UsageError(f"{mutants[0].path} was changed while its mutants were tried; begin again")
+    return [try_mutant(original, mutant, means) for mutant in mutants]
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @lru_cache(maxsize=2)  # the mutants of a spec come one after the other

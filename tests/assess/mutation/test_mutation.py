@@ -336,7 +336,7 @@ def test_means_can_be_chosen(tmp_path: Path) -> None:
     total = results.total()
     assert total.check > 0
     assert total.generic == total.examples == total.original == 0
-    with pytest.raises(UsageError, match="no such means: chek; .* did you mean check"):
+    with pytest.raises(UsageError, match=r"no such means: chek; .* did you mean check"):
         session.mutate(_shop_path(tmp_path), by=["chek"])
 
 

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from envscaler.assess import FuzzSettings, fuzz
@@ -26,7 +25,6 @@ from envscaler.assess.mutation.tapes import (
 )
 from envscaler.assess.mutation.variants import vary
 from envscaler.compiler import CompiledModule, compile_spec, load_class
-from envscaler.errors import EnvscalerError
 from envscaler.replay.examples import INITIAL_STATE, verify
 from envscaler.runtime import Environment
 from envscaler.spec.check import check_spec, check_text
@@ -47,9 +45,9 @@ class Effort:
     anything; ``recorded`` calls of the original to compare with. ``seed`` is that of all."""
 
     seed: int = 0
-    calls: int = 250
-    more: int = 750
-    recorded: int = 16_000
+    calls: int = 150
+    more: int = 650
+    recorded: int = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +165,8 @@ def _tried(original: Original, mutant: Mutant, means: Sequence[Means], outcome: 
     else:
         unit = dataclasses.replace(unit, text=apply(unit.text, mutant.site.edits))
     with _loaded(unit, mutant) as environment:
-        outcome = dataclasses.replace(outcome, **_run(original, checked, environment, means))
+        generic, examples, compared = _run(original, checked, environment, means)
+    outcome = dataclasses.replace(outcome, generic=generic, examples=examples, original=compared)
     if not outcome.killed() and normal_form(unit.text) == original.normal:
         return dataclasses.replace(outcome, equivalent="the same module, but for prose and places")
     return outcome
@@ -175,21 +174,21 @@ def _tried(original: Original, mutant: Mutant, means: Sequence[Means], outcome: 
 
 def _run(
     original: Original, checked: Checked, environment: type[Environment], means: Sequence[Means]
-) -> dict[str, str]:
+) -> tuple[str, str, str]:
+    """What the generic properties, the examples and the original say."""
     assert checked.spec is not None
-    found: dict[str, str] = {}
+    effort, generic, compared = original.effort, "", ""
     problems = verify(checked.spec, environment)
-    begins = not any(d.code == INITIAL_STATE for d in problems)
-    if "examples" in means and problems and begins:
-        found["examples"] = problems[0].title
+    if any(d.code == INITIAL_STATE for d in problems):
+        title = problems[0].title
+        return (title if "generic" in means else ""), "", (title if "original" in means else "")
     if "generic" in means:
-        effort = original.effort
-        found["generic"] = _generic(checked, environment, effort.seed, effort.calls) if begins else problems[0].title
-        if not found["generic"] and not problems and effort.more:
-            found["generic"] = _generic(checked, environment, effort.seed + 1, effort.more)
+        generic = _generic(checked, environment, effort.seed, effort.calls)
+        if not generic and not problems and effort.more:
+            generic = _generic(checked, environment, effort.seed + 1, effort.more)
     if "original" in means:
-        found["original"] = _compared(original, environment) if begins else problems[0].title
-    return found
+        compared = _compared(original, environment)
+    return generic, (problems[0].title if problems and "examples" in means else ""), compared
 
 
 def _compared(original: Original, environment: type[Environment]) -> str:
@@ -237,11 +236,15 @@ def mutated(checked: Checked, mutant: Mutant) -> Checked:
     new = _resliced(checked, block, text)
     spec = cast(Spec, checked.spec)
     kind, _, name = mutant.site.owner.partition(" ")
-    section, attribute = {"tool": ("tools", "do"), "helper": ("helpers", "do"),
-                          "rule": ("rules", "holds")}[kind]  # fmt: skip
-    held = dict(getattr(spec, section))
-    held[name] = dataclasses.replace(held[name], **{attribute: new})
-    return check_spec(dataclasses.replace(spec, source=text, **{section: held}))
+    changed = dataclasses.replace(spec, source=text)
+    if kind == "tool":
+        tool = dataclasses.replace(spec.tools[name], do=new)
+        return check_spec(dataclasses.replace(changed, tools={**spec.tools, name: tool}))
+    if kind == "helper":
+        helper = dataclasses.replace(spec.helpers[name], do=new)
+        return check_spec(dataclasses.replace(changed, helpers={**spec.helpers, name: helper}))
+    rule = dataclasses.replace(spec.rules[name], holds=new)
+    return check_spec(dataclasses.replace(changed, rules={**spec.rules, name: rule}))
 
 
 def _changed_block(checked: Checked, owner: str, edits: tuple[Edit, ...]) -> Block | None:
@@ -268,11 +271,3 @@ def _resliced(checked: Checked, block: Block, text: str) -> Block:
     margin = block.column - 1
     source = "".join(line[margin:].rstrip(" \n") + "\n" for line in changed.splitlines())
     return dataclasses.replace(block, source=source)
-
-
-def original_of(path: str, effort: Effort) -> Original:
-    """The original at a path. Raises EnvscalerError when it has errors."""
-    checked = check_text(path, Path(path).read_text(encoding="utf-8"))
-    if not checked.ok:
-        raise EnvscalerError(f"{path} has errors; mutants are made of sound specs")
-    return Original(checked, effort)
