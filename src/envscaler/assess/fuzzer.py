@@ -108,13 +108,13 @@ class _Fuzzer:
         starts = [Start(self.facts)]
         if self.facts.spec is None:
             return starts
-        for state, made in self._examples():
+        for state, example in self._examples():
             if state is not None:
                 try:
                     starts.append(Start(self.facts, state))
                 except EnvscalerError:
                     continue
-            self.examples.append((starts[0] if state is None else starts[-1], made))
+            self.examples.append((starts[0] if state is None else starts[-1], example))
         if not self.settings.states:
             return starts
         from envscaler.assess import strategies
