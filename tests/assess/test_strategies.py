@@ -16,9 +16,10 @@ from envscaler.assess.schemas import fields_of_schema
 from envscaler.assess.strategies import arguments, calls, samples, states, values
 from envscaler.resources import folder
 from envscaler.runtime import shapes as s
+from envscaler.session.files import spec_files
 from tests.assess.shelf import checked, compiled
 
-SPECS = sorted(p for p in folder("specs").rglob("*.yaml") if b"\nenvscaler:" in b"\n" + p.read_bytes())
+SPECS = spec_files([folder("specs")])[0]
 CLASSES = {path.stem: envscaler.load(path) for path in SPECS}
 
 

@@ -18,7 +18,7 @@ from envscaler.session.files import spec_files
 from envscaler.session.specs import sound
 
 ROOT = Path(__file__).resolve().parents[2]
-SPECS = {path.stem: path for path in sorted(spec_files([ROOT / "specs"])[0]) if "broken" not in path.parts}
+SPECS = {path.stem: path for path in sorted(spec_files([ROOT / "specs"])[0])}
 
 
 @pytest.mark.parametrize("name", SPECS)
