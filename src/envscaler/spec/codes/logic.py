@@ -40,6 +40,8 @@ def _code(name: str, title: str, why: str, bad: str, good: str, **places: str) -
 _HELPER = "helpers:\n  same:\n    params: {n: int}\n    do: |\n      return "
 _RULE = "rules:\n  cheap:\n    text: An item is cheap.\n    each: items\n    holds: |\n      "
 
+_RENAME = _tool('item.title = "a"').removeprefix(_SHOP)
+
 LOGIC = (
     _code("logic-syntax", "Logic that does not parse",
           "Logic is Python's expressions and a few of its statements; this is not valid Python.",
@@ -148,8 +150,8 @@ LOGIC = (
     Code("global-rule", "A rule that is checked over whole collections",
          "A rule is checked again for the records that a call touched, and for those joined to them by an equality with a field of"
          " `it`. Where no such equality is found, the whole collection is gone through after each call that changes it. A note.",
-         _SHOP + _RULE + "all(i.title != it.title or i.item_id == it.item_id for i in items.values())\n",
-         _SHOP + _RULE + "count(i for i in items.values() if i.title == it.title) == 1\n"),
+         _SHOP + _RULE + "all(i.title != it.title or i.item_id == it.item_id for i in items.values())\n" + _RENAME,
+         _SHOP + _RULE + "count(i for i in items.values() if i.title == it.title) == 1\n" + _RENAME),
     _code("shadowing", "A local that hides something",
           "A name means one thing in a block. Parameters keep their value.",
           "items = 3\nitem.title = str(items)", "n = 3\nitem.title = str(n)"),
