@@ -9,6 +9,7 @@ from tests.docs.page import ROOT, Block, Page, blocks, pages, prepare
 
 _BLOCKS = {path: blocks(path) for path in pages() if path.exists()}
 _RUN: dict[Path, Page] = {}
+QUICK = ("README.md", "first-environment.md", "language.md", "replay.md", "runtime.md", "semantics.md")
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> pytest.TempPathFactory:
 @pytest.mark.parametrize(
     ("path", "block"),
     [
-        pytest.param(path, block, id=str(block))
+        pytest.param(path, block, id=str(block), marks=[] if path.name in QUICK else pytest.mark.slow)
         for path, found in _BLOCKS.items()
         for block in found
         if block.language in ("yaml", "json", "toml", "console", "python", "pycon")

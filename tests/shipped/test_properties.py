@@ -19,9 +19,11 @@ from envscaler.session.specs import sound
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = {path.stem: path for path in sorted(spec_files([ROOT / "specs"])[0])}
+QUICK = ("bank", "calendar", "file_system", "tau2_mock")
+NAMES = [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in SPECS]
 
 
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_found_and_every_tool_gives_a_result(name: str) -> None:
     """All properties of docs/reference/assess.md; a few more seeds than the default one are run by hand now and then."""
     environment, checked = envscaler.load(SPECS[name]), sound(SPECS[name])
@@ -33,7 +35,7 @@ def test_nothing_is_found_and_every_tool_gives_a_result(name: str) -> None:
     assert reached == {(t.actor, t.name) for t in Facts(environment).tools}
 
 
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("name", NAMES)
 def test_episodes_on_threads_equal_those_in_a_row(name: str) -> None:
     environment = envscaler.load(SPECS[name])
 
