@@ -451,12 +451,32 @@ def _money_text(minor: int) -> str:
 # -- text
 
 
+_NESTED: Final = 200
+_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.S)
+
+
+def _depth(text: str) -> int:
+    """How deep brackets nest outside of JSON strings, counted to one more than is allowed; in linear time."""
+    deepest = depth = 0
+    for match in _BRACKET.finditer(text):
+        if match[0] in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+            if depth > _NESTED:
+                break
+        elif match[0] in "]}":
+            depth -= 1
+    return deepest
+
+
 def decode(text: str | bytes) -> Any:
     """JSON text decoded once; ValueError says why it cannot be. Constants such as NaN and repeated keys are refused."""
     try:
+        if isinstance(text, bytes):
+            text = text.decode("utf-8")
+        if text.count("[") + text.count("{") > _NESTED and _depth(text) > _NESTED:
+            raise ValueError("it nests too deeply")  # Python's own limit depends on how deep the caller stands
         return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
-    except RecursionError:
-        raise ValueError("it nests too deeply") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"{error.msg} at character {error.pos + 1}") from None
     except UnicodeDecodeError:
