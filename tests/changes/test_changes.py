@@ -221,7 +221,11 @@ def test_a_spec_does_not_differ_from_itself(path: Path) -> None:
     assert compare(first, second) == []
 
 
-@pytest.mark.parametrize("edit", EDITS, ids=lambda e: e.name)
+@pytest.mark.parametrize(
+    "edit",
+    [pytest.param(e, marks=[] if n % 4 == 0 else pytest.mark.slow) for n, e in enumerate(EDITS)],
+    ids=lambda e: e.name,
+)
 def test_an_edit_is_found_under_the_right_heading(edit: Edit, bank: Checked, tmp_path: Path) -> None:
     if "branches.json" in edit.text:  # a field that is required needs another initial state
         assert bank.spec is not None

@@ -36,7 +36,7 @@ def pytest_in(folder: Path, *paths: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=[] if k == "checker" else pytest.mark.slow) for k in KINDS])
 def test_its_tests_pass_and_envscaler_finds_it(
     tmp_path: Path, site: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:

@@ -202,7 +202,7 @@ CALLS = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(bodies(), CALLS)
 def test_random_bodies_do_the_same(body: str, calls: list[tuple[str, str, str, int, str]]) -> None:
     text = SHELF.replace("@BODY@", "\n".join("      " + line for line in body.splitlines()))

@@ -198,6 +198,7 @@ def test_nothing_but_bad_specs(tmp_path: Path) -> None:
     assert not (tmp_path / "plots").exists()
 
 
+@pytest.mark.slow
 def test_the_shipped_specs_are_of_the_papers_size() -> None:
     own = [count(sound(p)) for p in session.spec_files([ROOT / "specs"])[0] if p.parent.name == "specs"]
     assert own
