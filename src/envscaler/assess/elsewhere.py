@@ -33,12 +33,15 @@ class Elsewhere:
     """For one environment class: `at(time, numbers)` is a context in which clocks and random numbers are those of that time
     and those numbers, for whoever asks `time`, `datetime`, `random`, `os.urandom` and what stands on them.
 
-    Names that modules of the class, or of envscaler, took from those modules are replaced too.
+    Names that modules of the class, or of envscaler, took from those modules are replaced too. ``asked`` says afterwards
+    which were asked for: `clock`, `numbers`.
     """
 
     def __init__(self, environment: type[Any]) -> None:
         self._now = _BEGIN
         self._bits = random.Random(0)  # noqa: S311
+        self.asked: frozenset[str] = frozenset()
+        self._asked: set[str] = set()
         replaced = self._replacements()
         places: list[tuple[dict[str, Any], str]] = [(vars(time), name) for name in _TIMES]
         places += [
@@ -55,7 +58,12 @@ class Elsewhere:
     def _replacements(self) -> dict[int, Any]:
         def now() -> float:
             self._now += 1e-6
+            self._asked.add("clock")
             return self._now
+
+        def urandom(size: int) -> bytes:
+            self._asked.add("numbers")
+            return self._bits.randbytes(size)
 
         def shown(at: Any) -> float:
             return now() if at is None else at
@@ -95,7 +103,7 @@ class Elsewhere:
         }
         found = {id(_REAL[name]): function for name, function in times.items()}
         found[id(_REAL_DATE)], found[id(_REAL_DATETIME)] = Date, DateTime
-        found[id(_REAL_URANDOM)] = lambda size: self._bits.randbytes(size)
+        found[id(_REAL_URANDOM)] = urandom
         return found
 
     @contextmanager
@@ -107,9 +115,12 @@ class Elsewhere:
         for names, name, _, shifted in self._places:
             names[name] = shifted
         random.seed(numbers)
+        seeded = random.getstate()
+        self._asked.clear()
         try:
             yield
         finally:
+            self.asked = frozenset(self._asked | ({"numbers"} if random.getstate() != seeded else set()))
             for names, name, real, _ in self._places:
                 names[name] = real
             random.setstate(before)

@@ -179,12 +179,19 @@ class Played:
     seconds: float = 5.0
     ways: list[Log] = field(default_factory=list)
     _again: list[Log] = field(default_factory=list)
+    _asked: frozenset[str] = frozenset()
+
+    def asked(self) -> frozenset[str]:
+        """What the calls asked the machine for: `clock`, `numbers`."""
+        self.again()
+        return self._asked
 
     def again(self) -> Log:
         """The same calls from the same start, made once more, at another time and with other random numbers."""
         if not self._again:
             with self.facts.elsewhere.at(7, 7):
                 self._again.append(replayed(self.start.new(), self.calls, self.seconds))
+            self._asked = self.facts.elsewhere.asked
         return self._again[0]
 
 

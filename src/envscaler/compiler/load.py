@@ -17,7 +17,7 @@ from envscaler.spec.checked import Checked
 if TYPE_CHECKING:
     from envscaler.runtime import Environment
 
-__all__ = ["CompiledModule", "compile_spec", "load_class"]
+__all__ = ["CompiledModule", "compile_spec", "load_again", "load_class"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,20 @@ def load_class(module: CompiledModule) -> type[Environment]:
     if known is None or getattr(known, "__source__", None) != (module.text, module.spec_path):
         known = _execute(module, name, filename)
     return cast("type[Environment]", getattr(known, module.class_name))
+
+
+def load_again(environment: type[Environment]) -> type[Environment] | None:
+    """The class once more from its module's text, sharing nothing with the first; None for one that was not loaded from
+    text."""
+    known = sys.modules.get(environment.__module__)
+    source = getattr(known, "__source__", None)
+    if known is None or source is None or not hasattr(known, environment.__name__):
+        return None
+    made = ModuleType(known.__name__)
+    made.__file__ = known.__file__
+    code = compile(source[0], str(known.__file__), "exec", dont_inherit=True)
+    exec(code, made.__dict__)  # noqa: S102 - as it was executed before
+    return cast("type[Environment]", getattr(made, environment.__name__))
 
 
 def _execute(module: CompiledModule, name: str, filename: str) -> ModuleType:

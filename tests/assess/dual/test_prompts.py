@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import BaseModel
 
 from envscaler.assess.dual.excerpt import excerpt, shown
 from envscaler.assess.dual.goals import Goals
 from envscaler.assess.dual.history import History
 from envscaler.assess.dual.prompts import Prompts
+from envscaler.assess.dual.replies import MarksReply, VerdictReply, call_reply
 from envscaler.assess.dual.source import Source
 from envscaler.plugin.records import Subject
 from envscaler.session.judging import subject
@@ -96,3 +98,17 @@ def test_a_difference_is_shown_by_operations(shelf: Subject) -> None:
     lines = Observed.of(event).changes.splitlines()
     assert lines[-1] == f"… and {40 - (len(lines) - 2)} more changes"
     assert len(Observed.of(event).changes) < 4000
+
+
+@pytest.mark.parametrize("shape", [call_reply(["lend"]), VerdictReply, MarksReply])
+def test_every_key_of_a_reply_is_asked_for(shape: type[BaseModel]) -> None:
+    from envscaler.llm.shapes import Shape
+
+    schema = Shape(shape, "tools").output.schema
+    assert sorted(schema["required"]) == sorted(schema["properties"])
+
+
+def test_a_verdict_without_a_reason_is_one() -> None:
+    assert VerdictReply.model_validate({"verdict": "Pass"}).verdict == "pass"
+    assert VerdictReply.model_validate({"verdict": "fail", "cause": "wrong result"}).cause == "wrong_result"
+    assert VerdictReply.model_validate({"verdict": "fail", "cause": "the moon"}).cause == "other"

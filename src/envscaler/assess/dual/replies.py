@@ -16,10 +16,15 @@ __all__ = ["CallReply", "MarksReply", "VerdictReply", "call_reply"]
 _REASON = 300  # characters of a reason that are kept
 
 
+def _all_wanted(schema: dict[str, Any]) -> None:
+    """Ask for every key, since models leave out what they may; a reply without one is read all the same."""
+    schema["required"] = list(schema["properties"])
+
+
 class CallReply(BaseModel):
     """The next call."""
 
-    model_config = ConfigDict(title="Call")
+    model_config = ConfigDict(title="Call", json_schema_extra=_all_wanted)
 
     case: Literal["positive", "negative"]
     tool: str
@@ -58,7 +63,7 @@ def call_reply(tools: Iterable[str]) -> type[CallReply]:
 class VerdictReply(BaseModel):
     """The verdict on the call."""
 
-    model_config = ConfigDict(title="Verdict")
+    model_config = ConfigDict(title="Verdict", json_schema_extra=_all_wanted)
 
     reason: str = ""  # before the verdict, so that a model thinks first
     verdict: Literal["pass", "warning", "fail"]
@@ -89,7 +94,7 @@ class VerdictReply(BaseModel):
 class MarksReply(BaseModel):
     """The marks for the tool, each from 1 (worst) to 10 (best)."""
 
-    model_config = ConfigDict(title="Marks")
+    model_config = ConfigDict(title="Marks", json_schema_extra=_all_wanted)
 
     reason: str = ""
     alignment: int = Field(ge=1, le=10)

@@ -67,7 +67,8 @@ def _may_fail(made: Generated, state: StateDef) -> bool:
             continue
         effects = made.checked.tools[name].effects
         states = effects.edits | effects.adds | effects.removes
-        if state.name not in states:
+        keeps = any(isinstance(n, ast.Name) and n.id == "_Changed" for n in ast.walk(function))
+        if state.name not in states or keeps:  # a tool that puts it into the state at its end has nothing to undo
             continue
         hooks = {name.value for name in made.spec.after_each}
         if any(_may_raise(f) for o, f in made.functions if o.startswith("helper ") and o.split()[1] in hooks):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from envscaler.assess.events import Breach, Played, Seen
-from envscaler.assess.properties import calls, classes, episodes
+from envscaler.assess.properties import calls, classes, episodes, forced, references
 from envscaler.diagnostics import nearest
 from envscaler.errors import UsageError
 
@@ -47,6 +47,7 @@ PROPERTIES: Final[Mapping[str, Property]] = {
         _property("class", classes.initial_state_is_allowed),
         _property("class", classes.examples_hold, spec=True),
         _property("class", classes.constants_as_told, spec=True),
+        _property("class", references.references_are_declared, spec=True),
         _property("call", calls.never_raises),
         _property("call", calls.always_ends),
         _property("call", calls.failed_call_changes_nothing, checker=True),
@@ -57,6 +58,7 @@ PROPERTIES: Final[Mapping[str, Property]] = {
         _property("call", calls.after_each_settles, by_tool=False),
         _property("call", calls.results_are_json, checker=True),
         _property("call", calls.results_as_declared, spec=True),
+        _property("episode", forced.failure_is_undone),
         _property("episode", episodes.replay_equals_live),
         _property("episode", episodes.no_unseeded_randomness),
         _property("episode", episodes.no_wall_clock),

@@ -51,9 +51,13 @@ def failed_call_changes_nothing(event: CallEvent) -> Breach | None:
 
 
 def reads_write_nothing(event: CallEvent) -> Breach | None:
-    """A tool of kind `read` changes nothing."""
+    """A tool of kind `read` changes nothing, and so no rule or bound can be what refuses it."""
     if event.kind == "read" and event.ok and event.changes:
         return Breach(f"{event.tool} is a read tool and changes the state", _changes(event), kind=_parts(event))
+    error = getattr(event, "error", None)
+    if event.kind == "read" and getattr(error, "code", "") in ("rule", "constraint"):
+        title = f"{event.tool} is a read tool and is refused because of what it would change"
+        return Breach(title, str(getattr(error, "message", "")), kind="refused")
     return None
 
 

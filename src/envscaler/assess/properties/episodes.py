@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from envscaler.assess.events import Breach, Log, Played, Start, call, entry, replayed
+from envscaler.assess.events import Breach, Log, Played, call, entry, fresh, replayed
 from envscaler.errors import EnvscalerError
 from envscaler.runtime.values import same
 
@@ -26,13 +26,14 @@ def replay_equals_live(played: Played) -> Breach | None:
 
 
 def no_unseeded_randomness(played: Played) -> Breach | None:
-    """What happens does not depend on random numbers that are not the episode's."""
-    return _depends(played, 2, "random numbers that are not the episode's")
+    """What happens does not depend on random numbers that are not the episode's; a compiled class does not ask for any."""
+    found = _depends(played, 2, "random numbers that are not the episode's")
+    return found or _asks(played, "numbers", "the machine for random numbers")
 
 
 def no_wall_clock(played: Played) -> Breach | None:
-    """What happens does not depend on when it happens."""
-    return _depends(played, 4, "the time of day at which it is called")
+    """What happens does not depend on when it happens; a compiled class does not ask what time it is."""
+    return _depends(played, 4, "the time of day at which it is called") or _asks(played, "clock", "the machine's clock")
 
 
 def reset_begins_again(played: Played) -> Breach | None:
@@ -121,7 +122,8 @@ def results_are_copies(played: Played) -> Breach | None:
 
 
 def reads_see_the_state(played: Played) -> Breach | None:
-    """A read tells the same on the episode and on a new one that begins with its state: nothing else is remembered."""
+    """A read tells the same on the episode and on a new one that begins with its state, of a compiled class on one of the
+    class loaded anew: nothing else is remembered."""
     reads = {}
     for made in played.calls:
         tool = played.facts.by_name.get((made.actor, made.tool))
@@ -130,10 +132,10 @@ def reads_see_the_state(played: Played) -> Breach | None:
     if not reads:
         return None
     try:
-        start = Start(played.facts, played.env.state, played.start.seed)
+        env = played.facts.twin.new(fresh(played.env.state), seed=played.start.seed)
     except EnvscalerError:
         return None
-    env, twin = start.new(), played.env.fork()
+    twin = played.env.fork()
     for made in list(reads.values())[-6:]:
         live, new = entry(*call(twin, made, played.seconds)), entry(*call(env, made, played.seconds))
         if live != new:
@@ -172,6 +174,19 @@ def _depends(played: Played, way: int, on: str) -> Breach | None:
     ways = _ways(played)
     detail = "" if at == len(played.calls) else f"{_short(ways[0].told[at][0])}\n{_short(ways[way].told[at][0])}"
     return Breach(f"{name} depends on {on}", detail, kind=name)
+
+
+def _asks(played: Played, what: str, words: str) -> Breach | None:
+    """The first tool that asks the machine, whatever comes of it. A class written by hand may, to keep a log for instance."""
+    if not played.facts.compiled or what not in played.asked():
+        return None
+    env, elsewhere = played.start.new(), played.facts.elsewhere
+    for made in played.calls:
+        with elsewhere.at(7, 7):
+            call(env, made, played.seconds)
+        if what in elsewhere.asked:
+            return Breach(f"{made.tool} asks {words}", kind=made.tool)
+    return Breach(f"an episode asks {words}", kind="")
 
 
 def _rest(played: Played, step: int, rest: Log, when: str) -> Breach | None:
