@@ -167,6 +167,7 @@ def test_module_mutants_are_edits_of_the_module(shop: Checked) -> None:
 # -- the check of a mutant
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_rereading_only_the_changed_block_gives_the_module_that_rereading_all_gives(seed: int) -> None:
     checked = check_text(str(BANK), BANK.read_text(encoding="utf-8"))
@@ -292,6 +293,7 @@ def _some(names: list[str]) -> Iterator[Checked]:
         yield check_text(str(path), path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_mutants_and_another_seed_others(shop: Checked) -> None:
     bank = list(_some(["bank.yaml"]))
     first, again, other = (sample([shop, *bank], seed=s, per_operator=4) for s in (5, 5, 6))
@@ -312,6 +314,7 @@ def test_an_operator_that_there_is_none_of_is_refused_with_the_nearest(shop: Che
         sample([shop], operators=["off-by-on"])
 
 
+@pytest.mark.slow
 def test_every_operator_has_places_in_the_shipped_specs() -> None:
     specs = list(_some(["bank.yaml", "ports/retail.yaml"]))
     sites = sample(specs, per_operator=1).sites
