@@ -70,6 +70,12 @@ tools:
     examples:
       - {call: {ware_id: W-1, count: 2}, returns: {sale_id: S-1, left: 3}}
       - {call: {ware_id: W-1, count: 6}, error: Only 5 left.}
+  restock:
+    kind: write
+    description: One more of everything.
+    do: |
+      for ware in wares.values():
+          ware.count += 1
 initial_state:
   wares:
     W-1: {name: Assam, kind: tea, count: 5}
@@ -220,7 +226,7 @@ def test_a_mutant_that_is_refused_runs_nowhere_else(original: Original) -> None:
         ("unseeded-random", "keys are drawn"),
         ("unseeded-random", "comes in any order"),
         ("wall-clock", '.now()'),
-        ("shared-base", "_state.wares.get(ware_id)"),
+        ("shared-base", "_state.wares.values()"),
         ("module-hidden-write", "wares"),
     ],
 )  # fmt: skip
@@ -229,6 +235,14 @@ def test_faults_that_a_spec_cannot_express_are_found_without_the_original(
 ) -> None:
     outcome = try_mutant(original, _mutant(original.checked, operator, "", told), ["generic"])
     assert outcome.generic, outcome
+
+
+def test_every_failure_that_is_not_undone_is_found_without_the_original(original: Original) -> None:
+    sites = list(OPERATORS["dropped-rollback"].sites(Material(original.checked)))
+    assert {site.owner for site in sites} == {"state wares", "state sales"}
+    for site in sites:
+        mutant = Mutant(1, "dropped-rollback", "atomicity", "module", original.checked.path, site)
+        assert try_mutant(original, mutant, ["generic"]).generic.startswith("failure-is-undone")
 
 
 def test_a_mutant_leaves_nothing_behind(original: Original) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from envscaler.assess.mutation.operators import OPERATORS
@@ -48,7 +48,6 @@ class Results:
     specs: tuple[str, ...]
     sites: Mapping[str, int]
     outcomes: tuple[Outcome, ...]
-    broken: tuple[str, ...] = field(default=())
 
     def rows(self) -> Iterator[Row]:
         """A row for each operator that was asked for, in the order of the table."""

@@ -23,7 +23,7 @@ def failure_is_undone(played: Played) -> Breach | None:
         return None
     wanted: dict[tuple[str, str], int] = {}
     for step, (made, outcome) in enumerate(zip(played.calls, played.outcomes, strict=True)):
-        if getattr(outcome, "changed", False) and isinstance(made.arguments, Mapping):
+        if getattr(outcome, "changed", False) and isinstance(made.arguments, Mapping | None):
             wanted[made.actor, made.tool] = step  # the last of each tool
     steps = sorted(wanted.values())[-_MOST:]
     if not steps:
@@ -49,7 +49,7 @@ def _failed(env: Any, made: Call, seconds: float) -> bool:
     if run is None:
         return False
     try:
-        kept = guarded(lambda: run(state, **fresh(dict(made.arguments))), seconds)
+        kept = guarded(lambda: run(state, **fresh(dict(made.arguments or {}))), seconds)
     except (Exception, Overrun):
         kept = None
     if isinstance(kept, ToolResult):  # it puts what it writes into the state itself, at its end
