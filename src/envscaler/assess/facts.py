@@ -156,8 +156,7 @@ class Facts:
         """By collection the name under which results give its keys."""
         return {shape.name: shape.key.json for shape in self.shapes if isinstance(shape, s.Collection)}
 
-    @cached_property
-    def twin(self) -> type[Any]:
+    def anew(self) -> type[Any]:
         """The class once more, without what the first may have kept over its episodes; itself where it cannot be had."""
         if not self.compiled:
             return self.environment

@@ -6,7 +6,8 @@ import linecache
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
+from functools import lru_cache
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, cast
 
 from envscaler.compiler.plan import make_plan
@@ -74,9 +75,13 @@ def load_again(environment: type[Environment]) -> type[Environment] | None:
         return None
     made = ModuleType(known.__name__)
     made.__file__ = known.__file__
-    code = compile(source[0], str(known.__file__), "exec", dont_inherit=True)
-    exec(code, made.__dict__)  # noqa: S102 - as it was executed before
+    exec(_code(source[0], str(known.__file__)), made.__dict__)  # noqa: S102 - as it was executed before
     return cast("type[Environment]", getattr(made, environment.__name__))
+
+
+@lru_cache(maxsize=4)
+def _code(text: str, filename: str) -> CodeType:
+    return compile(text, filename, "exec", dont_inherit=True)
 
 
 def _execute(module: CompiledModule, name: str, filename: str) -> ModuleType:

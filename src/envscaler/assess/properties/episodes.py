@@ -132,7 +132,7 @@ def reads_see_the_state(played: Played) -> Breach | None:
     if not reads:
         return None
     try:
-        env = played.facts.twin.new(fresh(played.env.state), seed=played.start.seed)
+        env = played.facts.anew().new(fresh(played.env.state), seed=played.start.seed)
     except EnvscalerError:
         return None
     twin = played.env.fork()
