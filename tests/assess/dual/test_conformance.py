@@ -19,9 +19,10 @@ from tests.assess.dual.test_loop import lending
 from tests.assess.models import call, passing, replied, scripted
 
 
-def overviews(request: Request) -> Any:
-    wanted = "negative" if "Now a negative case" in request.messages[-1].content else "positive"
-    return call("customer_overview", wanted, customer_id="C-1001" if wanted == "positive" else "C-9999")
+def first(request: Request) -> Any:
+    """Calls the first tool on offer without arguments."""
+    text = request.messages[-1].content
+    return call(text.split("\n\n")[1].split(":")[0], "negative" if "Now a negative case" in text else "positive")
 
 
 def marks(request: Request) -> Any:
@@ -30,7 +31,7 @@ def marks(request: Request) -> Any:
 
 @pytest.fixture(autouse=True, scope="module")
 def models() -> Iterator[None]:
-    with scripted(tester=overviews, judge=passing) as (dual, _), scripted(judge=marks) as (judge, _):
+    with scripted(tester=first, judge=passing) as (dual, _), scripted(judge=marks) as (judge, _):
         TestDual.means = Means(models=lambda: dual)
         TestJudge.means = Means(models=lambda: judge)
         yield

@@ -107,7 +107,24 @@ def test_a_wrong_tool_name_goes_back_with_the_nearest(shelf: Subject) -> None:
     ):
         report = dual(shelf, models, settings(rounds=1))
     assert report.rounds[0].outcome == "pass"
-    assert "there is no tool lends; did you mean lend?" in backends["tester"].requests[1].messages[-1].content
+    assert (
+        "lends is not among the tools to choose from; did you mean lend?"
+        in backends["tester"].requests[1].messages[-1].content
+    )
+
+
+def test_a_tool_that_is_not_offered_is_not_called(bank: Subject) -> None:
+    """Models like to do again what they did last; the balance of tools is not theirs to upset."""
+    seen: list[str] = []
+
+    def tester(request: Request) -> Any:
+        seen.append(request.messages[-1].content)
+        again = call("transfer", "negative", amount=1)
+        return again if len(seen) in (1, 3) else call(seen[0].split("\n\n")[1].split(":")[0])
+
+    with scripted(tester=tester, judge=passing) as (models, _):
+        dual(bank, models, settings(rounds=1))
+    assert "transfer is not among the tools to choose from" in seen[1]
 
 
 def test_arguments_as_json_text_are_read(shelf: Subject) -> None:

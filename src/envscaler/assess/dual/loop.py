@@ -114,7 +114,6 @@ class _Loop:
         self._models = models
         self._tester, self._judge = models.role("tester"), models.role("judge")
         self._prompts = Prompts(self.source, templates)
-        self._shape = call_reply(self.source.spec.tools)
         self._name = subject.checked.spec.name if subject.checked.spec else ""
 
     def unit(self, number: int) -> dict[str, Any]:
@@ -129,8 +128,9 @@ class _Loop:
         """Ask for a call, make it on a copy of the episode, ask what to think of it."""
         step = (number - 1) % self.settings.episode + 1
         with labelled("assessment", self._name):
-            messages = self._prompts.tester(self.env, self._offered(number), self.history, self.goals, number)
-            chosen, tester, problem = self._ask(self._tester, self._shape, messages)
+            offered = self._offered(number)
+            messages = self._prompts.tester(self.env, offered, self.history, self.goals, number)
+            chosen, tester, problem = self._ask(self._tester, call_reply(offered), messages)
             if chosen is None:
                 return Round(number, step, "unusable", "tester", reason=problem, tester=tester)
             tool = self.source.spec.tools[chosen.tool]

@@ -84,7 +84,12 @@ class Prompts:
         """What the checking agent is asked about a call: source, arguments, result and difference, and nothing else."""
         seen = Observed.of(event)
         text = self._text(
-            "checker", source=self.source.of_tool(event.tool), call=seen.call, result=seen.result, changes=seen.changes
+            "checker",
+            source=self.source.of_tool(event.tool),
+            call=seen.call,
+            result=seen.result,
+            changes=seen.changes,
+            refused=not event.ok,
         )
         return [Message("system", self._checker), Message("user", text)]
 

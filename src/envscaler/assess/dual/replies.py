@@ -45,14 +45,16 @@ class CallReply(BaseModel):
 
 
 def call_reply(tools: Iterable[str]) -> type[CallReply]:
-    """The shape of a call of one of ``tools``; another name is a problem that says which there are."""
+    """The shape of a call of one of ``tools``; another name is a problem that says which may be chosen."""
     names = list(tools)
 
     def known(value: str) -> str:
         if value in names:
             return value
         near = nearest(value, names)
-        raise ValueError(f"there is no tool {value}{f'; did you mean {near}?' if near else f': {one_of(names, 40)}'}")
+        raise ValueError(
+            f"{value} is not among the tools to choose from{f'; did you mean {near}?' if near else f': {one_of(names)}'}"
+        )
 
     made: type[CallReply] = create_model(
         "Call", __base__=CallReply, __validators__={"known": field_validator("tool")(known)}, __doc__=CallReply.__doc__
@@ -65,9 +67,9 @@ class VerdictReply(BaseModel):
 
     model_config = ConfigDict(title="Verdict", json_schema_extra=_all_wanted)
 
-    reason: str = ""  # before the verdict, so that a model thinks first
+    reason: str = Field(default="", description="a sentence or two")  # first, so that a model thinks before it judges
     verdict: Literal["pass", "warning", "fail"]
-    cause: str = NONE
+    cause: str = Field(default=NONE, description="none for a pass")
 
     @field_validator("verdict", mode="before")
     @classmethod
@@ -96,7 +98,7 @@ class MarksReply(BaseModel):
 
     model_config = ConfigDict(title="Marks", json_schema_extra=_all_wanted)
 
-    reason: str = ""
+    reason: str = Field(default="", description="a sentence")
     alignment: int = Field(ge=1, le=10)
     correctness: int = Field(ge=1, le=10)
 
