@@ -27,7 +27,7 @@ from envscaler.spec.checked import Checked
 
 ROOT = Path(__file__).resolve().parents[3]
 BANK = ROOT / "specs" / "bank.yaml"
-EFFORT = Effort(seed=0, calls=150, more=500, recorded=1200)
+EFFORT = Effort(seed=0, calls=150, more=500, whole=500, recorded=1200)
 
 SHOP = """\
 envscaler: 1

@@ -212,7 +212,11 @@ def stale_view(made: Generated) -> Iterator[Site]:
     """A record is copied where it is found, so that what is written to it is lost and what others write is not seen."""
     for owner, function in made.functions:
         written = _written_names(function)
-        again = {made.code(call.args[0]) for _, call, _ in _writes(function) if _attribute(call) == "edit_of"}
+        again = {
+            made.code(node.args[0])
+            for node in ast.walk(function)
+            if isinstance(node, ast.Call) and _attribute(node) in ("edit_of", "clone") and node.args
+        }
         for node in ast.walk(function):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _finds(node.value):
                 name = node.targets[0].id
@@ -265,7 +269,10 @@ def _before(made: Generated, function: ast.FunctionDef, call: ast.Call) -> bool:
     while stack:
         for statement in stack.pop():
             if any(n is call for n in _heads(statement)):
-                break
+                if not isinstance(statement, ast.Assign):
+                    break
+                before = list(ast.walk(statement.value))  # it is evaluated before the target
+                return call not in before and any(isinstance(n, ast.Call) and made.code(n) == text for n in before)
             if any(isinstance(n, ast.Call) and made.code(n) == text for n in _heads(statement)):
                 return True
             if isinstance(statement, ast.If | ast.For):

@@ -21,11 +21,12 @@ as killed is said in [measure the assessor](../how-to/measure-the-assessor.md).
 
 _MEANING = """\
 Shares are of the mutants that are not proved equivalent. **Check**: refused by the spec checker. **Generic**: a rule or one
-of the fuzzer's properties does not hold, {calls} calls, {more} more where neither that nor the examples found anything;
-what the spec's own examples expect is not looked at. **Examples**: one of the spec's examples comes out otherwise.
-**Original**: one of {recorded} recorded calls of the unmutated spec, or a variant of one, comes out otherwise, or a state is
-allowed that was not, or the other way round. **Alone**: any of the first three, so without the original at hand. **All**: any
-of the four. A mutant that the checker refuses runs nowhere else.
+of the fuzzer's properties does not hold, in {calls} calls; where neither they nor the examples find anything, in {more} more,
+or in {whole} more for faults that are not of logic or messages, as many as an assessment makes. What the spec's own examples
+expect is not looked at. **Examples**: one of the spec's examples comes out otherwise. **Original**: one of {recorded} recorded
+calls of the unmutated spec, or a variant of one, comes out otherwise, or a state is allowed that was not, or the other way
+round. **Alone**: any of the first three, so without the original at hand. **All**: any of the four. A mutant that the checker
+refuses runs nowhere else.
 """
 
 
@@ -42,7 +43,7 @@ def page(results: Results, command: str) -> str:
             seed=results.seed,
         ),
         "## By kind of fault\n\n" + _table("fault", [*results.faults(), total]),
-        _MEANING.format(calls=effort.calls, more=effort.more, recorded=f"{effort.recorded:,}"),
+        _MEANING.format(calls=effort.calls, more=effort.more, whole=effort.whole, recorded=f"{effort.recorded:,}"),
         "## By operator\n\n" + _table("operator", list(results.rows())),
         "| operator | what is done |\n|---|---|\n"
         + "".join(f"| `{row.name}` | {OPERATORS[row.name].summary} |\n" for row in results.rows()),

@@ -87,7 +87,8 @@ class Results:
         return {
             "seed": self.seed,
             "per_operator": self.per_operator,
-            "effort": {"calls": self.effort.calls, "more": self.effort.more, "recorded": self.effort.recorded},
+            "effort": {"calls": self.effort.calls, "more": self.effort.more, "whole": self.effort.whole,
+                       "recorded": self.effort.recorded},
             "specs": list(self.specs),
             "operators": [_plain(row) for row in self.rows()],
             "faults": [_plain(row) for row in self.faults()],
@@ -116,7 +117,10 @@ def _plain(row: Row) -> dict[str, Any]:
 def advice(outcome: Outcome) -> str:
     """What the author of a spec could declare so that such a slip is found without the original."""
     mutant = outcome.mutant
-    owner = mutant.site.owner
+    kind, _, name = mutant.site.owner.partition(" ")
+    owner = f"a tool that calls {name}" if kind == "helper" else mutant.site.owner
+    if mutant.layer == "module":
+        return "nothing: no spec can say it; more calls may tell, or it behaves alike"
     if mutant.operator in ("missing-error", "wrong-error"):
         return f"an example of {owner} that fails this way, with its message and rule"
     if mutant.operator in ("missing-update", "wrong-record", "stale-view"):
@@ -125,10 +129,8 @@ def advice(outcome: Outcome) -> str:
         return "an example with a key that there is none of"
     if mutant.operator == "off-by-one":
         return f"examples of {owner} at the bound and beside it"
-    if owner.startswith("rule"):
+    if kind == "rule":
         return "an example whose call the rule refuses, and one that it just allows"
-    if owner.startswith(("state", "type", "constant")):
+    if kind in ("state", "type", "constant"):
         return "an example at the declared border"
-    if mutant.layer == "module":
-        return "nothing: no spec can say it; more calls may reach it"
-    return f"an example of a call of {owner.removeprefix('tool ')} that goes this way"
+    return f"an example of {owner} that goes this way"

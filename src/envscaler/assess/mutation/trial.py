@@ -41,12 +41,14 @@ MEANS: Final[tuple[Means, ...]] = ("check", "generic", "examples", "original")
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is spent on a mutant: ``calls`` fuzzed without the original, ``more`` where neither they nor the examples find
-    anything; ``recorded`` calls of the original to compare with. ``seed`` is that of all."""
+    """How much is spent on a mutant: ``calls`` fuzzed without the original; where neither they nor the examples find
+    anything ``more``, and of faults that the examples are not there for ``whole``, as an assessment does; ``recorded`` calls
+    of the original to compare with. ``seed`` is that of all."""
 
     seed: int = 0
     calls: int = 150
     more: int = 650
+    whole: int = 6000
     recorded: int = 10_000
 
 
@@ -165,7 +167,7 @@ def _tried(original: Original, mutant: Mutant, means: Sequence[Means], outcome: 
     else:
         unit = dataclasses.replace(unit, text=apply(unit.text, mutant.site.edits))
     with _loaded(unit, mutant) as environment:
-        generic, examples, compared = _run(original, checked, environment, means)
+        generic, examples, compared = _run(original, mutant, checked, environment, means)
     outcome = dataclasses.replace(outcome, generic=generic, examples=examples, original=compared)
     if not outcome.killed() and normal_form(unit.text) == original.normal:
         return dataclasses.replace(outcome, equivalent="the same module, but for prose and places")
@@ -173,7 +175,7 @@ def _tried(original: Original, mutant: Mutant, means: Sequence[Means], outcome: 
 
 
 def _run(
-    original: Original, checked: Checked, environment: type[Environment], means: Sequence[Means]
+    original: Original, mutant: Mutant, checked: Checked, environment: type[Environment], means: Sequence[Means]
 ) -> tuple[str, str, str]:
     """What the generic properties, the examples and the original say."""
     assert checked.spec is not None
@@ -185,7 +187,8 @@ def _run(
     if "generic" in means:
         generic = _generic(checked, environment, effort.seed, effort.calls)
         if not generic and not problems and effort.more:
-            generic = _generic(checked, environment, effort.seed + 1, effort.more)
+            calls = effort.more if mutant.fault in ("logic", "messages") else max(effort.more, effort.whole)
+            generic = _generic(checked, environment, effort.seed + 1, calls)
     if "original" in means:
         compared = _compared(original, environment)
     return generic, (problems[0].title if problems and "examples" in means else ""), compared

@@ -6,45 +6,80 @@ import datetime
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from envscaler.assess.mutation.tapes import Step, Tape
 
 __all__ = ["vary"]
 
-_STEPS: Final = 30  # of each tool are varied
-_EACH: Final = 24  # variants of one step
+_STEPS: Final = 36  # of each tool are varied
+_EACH: Final = 40  # variants of one step
 _SEEN: Final = 40  # values kept of each argument
+_WHOLE: Final = (0, 1, 2, 10, 17, 18, 100, 1000)
+_BROKEN: Final = (0.5, 0.005, 1e-9, 2.675, 1e15, 123456789.125)
 
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
-_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?Z?)?")
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?")
+
+
+@dataclass(slots=True)
+class _Stock:
+    """What arguments are made of: values of each argument as they were recorded, words of the state by field, its dates
+    and numbers."""
+
+    seen: dict[str, list[Any]] = field(default_factory=dict)
+    words: dict[str, list[str]] = field(default_factory=dict)
+    dates: list[str] = field(default_factory=list)
+    numbers: list[int | float] = field(default_factory=list)
 
 
 def vary(tapes: Sequence[Tape], state: Any, seed: int) -> None:
-    """Give recorded steps variants, which are tried on a fork before the step is made. ``state``: the initial one, for words
-    and dates. Steps of a tool are chosen so that their outcomes are of many kinds."""
+    """Give recorded steps variants, which are tried on a fork before the step is made. ``state``: the initial one, for words,
+    dates and numbers. Steps of a tool are chosen so that their outcomes are of many kinds."""
     rng = random.Random(f"variants {seed}")  # noqa: S311
     chosen: dict[str, dict[str, list[Step]]] = {}
-    seen: dict[str, list[Any]] = {}
+    stock = _stock(state)
     for tape in tapes:
         for step in tape.steps:
             if isinstance(step.arguments, Mapping) and step.outcome is not None:
                 chosen.setdefault(step.tool, {}).setdefault(_kind(step.outcome), []).append(step)
                 for name, value in step.arguments.items():
-                    values = seen.setdefault(str(name), [])
+                    values = stock.seen.setdefault(str(name), [])
                     if len(values) < _SEEN and value not in values:
                         values.append(value)
-    words = sorted({w for text in _texts(state) for w in _parts(text)})
-    dates = sorted({d for text in _texts(state) for d in _DATE.findall(text)})
     for kinds in chosen.values():
         for step in _spread(kinds):
-            found = list(_variants(step, seen, words, dates, rng))
-            rng.shuffle(found)
-            step.variants = found[:_EACH]
+            first: list[Step] = []
+            rest: list[Step] = []
+            for told, made in _variants(step, stock, rng):
+                (first if told else rest).append(made)
+            rng.shuffle(rest)
+            step.variants = [*first[: _EACH // 2], *rest][:_EACH]
+
+
+def _stock(state: Any) -> _Stock:
+    stock = _Stock()
+    stack: list[tuple[str, Any]] = [("", state)]
+    while stack:
+        name, part = stack.pop()
+        if isinstance(part, Mapping):
+            stack += [(str(key), value) for key, value in part.items()]
+        elif isinstance(part, list):
+            stack += [(name, value) for value in part]
+        elif isinstance(part, str):
+            stock.words.setdefault(name, []).extend(_parts(part))
+            stock.dates += _DATE.findall(part)
+        elif isinstance(part, int | float) and not isinstance(part, bool):
+            stock.numbers.append(part)
+    stock.dates = sorted(set(stock.dates))
+    stock.numbers = sorted(set(stock.numbers))
+    stock.words = {name: sorted(set(found)) for name, found in sorted(stock.words.items()) if found}
+    return stock
 
 
 def _spread(kinds: Mapping[str, list[Step]]) -> Iterator[Step]:
-    """Steps of every kind of outcome in turn, the successful ones as often as all others together."""
+    """Steps of every kind of outcome in turn."""
     queues = [list(steps) for steps in kinds.values()]
     given = 0
     while given < _STEPS and any(queues):
@@ -59,24 +94,31 @@ def _kind(outcome: Any) -> str:
     return "ok" if outcome[0] == "ok" else re.sub(r"[A-Z]?[\w-]*\d[\w.-]*", "#", str(outcome[1:3]))
 
 
-def _variants(
-    step: Step, seen: Mapping[str, list[Any]], words: Sequence[str], dates: Sequence[str], rng: random.Random
-) -> Iterator[Step]:
+def _variants(step: Step, stock: _Stock, rng: random.Random) -> Iterator[tuple[bool, Step]]:
+    """Variants of a step; true are those of numbers that its outcome told."""
     told = str(step.outcome)
     for name, value in step.arguments.items():
-        for new in _values(value, told, seen.get(str(name), ()), words, dates, rng):
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            for new in _told(value, told):
+                yield True, Step(step.tool, {**step.arguments, name: new}, step.actor)
+        for new in _values(value, stock.seen.get(str(name), ()), stock, rng):
             if type(new) is not type(value) or new != value:
-                yield Step(step.tool, {**step.arguments, name: new}, step.actor)
+                yield False, Step(step.tool, {**step.arguments, name: new}, step.actor)
     for name in step.arguments:
-        yield Step(step.tool, {k: v for k, v in step.arguments.items() if k != name}, step.actor)
-    for name, values in seen.items():
+        yield False, Step(step.tool, {k: v for k, v in step.arguments.items() if k != name}, step.actor)
+    for name, values in stock.seen.items():
         if name not in step.arguments and values:
-            yield Step(step.tool, {**step.arguments, name: rng.choice(values)}, step.actor)
+            yield False, Step(step.tool, {**step.arguments, name: rng.choice(values)}, step.actor)
 
 
-def _values(
-    value: Any, told: str, seen: Sequence[Any], words: Sequence[str], dates: Sequence[str], rng: random.Random
-) -> Iterator[Any]:
+def _told(value: int | float, told: str) -> Iterator[int | float]:
+    """The numbers in an outcome, and those beside them."""
+    for text in dict.fromkeys(t for t in _NUMBER.findall(told) if len(t) < 16):
+        number = float(text) if "." in text or isinstance(value, float) else int(text)
+        yield from (number, round(number + 0.01, 2), round(number - 0.01, 2))
+
+
+def _values(value: Any, seen: Sequence[Any], stock: _Stock, rng: random.Random) -> Iterator[Any]:
     """Other values for an argument."""
     if isinstance(value, bool):
         yield not value
@@ -84,27 +126,39 @@ def _values(
     if isinstance(value, int | float):
         if not abs(value) < 2**53:
             return
-        yield from (value + 1, value - 1, round(value + 0.01, 2), round(value - 0.01, 2), value * 2, -value, 0)
-        for text in dict.fromkeys(t for t in _NUMBER.findall(told) if len(t) < 16):
-            number = float(text) if "." in text or isinstance(value, float) else int(text)
-            yield from (number, round(number + 0.01, 2), round(number - 0.01, 2), number + 1, number - 1)
+        yield from (value + 1, value - 1, round(value + 0.01, 2), round(value - 0.01, 2), value * 2, -value)
+        yield from rng.sample(_WHOLE, 3)
+        yield from rng.sample(_BROKEN, 2) if isinstance(value, float) else ()
+        yield from rng.sample(stock.numbers, min(4, len(stock.numbers)))
     elif isinstance(value, str):
         if _DATE.fullmatch(value):
             yield from _around(value)
-            for other in rng.sample(dates, min(3, len(dates))):
+            for other in rng.sample(stock.dates, min(6, len(stock.dates))):
                 yield other[: len(value)]
         else:
-            yield from rng.sample(words, min(3, len(words)))
+            for name in rng.sample(list(stock.words), min(6, len(stock.words))):
+                yield rng.choice(stock.words[name])
             yield from (value.upper(), value.lower(), value[: len(value) // 2], value + "x")
+            yield from _digits(value, rng)
     elif isinstance(value, list):
         yield from (value[::-1], value[:1], value + value[:1], [])
+        if value:
+            yield from ([new, *value[1:]] for new in list(_values(value[0], (), stock, rng))[:6])
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            for new in list(_values(inner, told, (), words, dates, rng))[:4]:
+            for new in list(_values(inner, (), stock, rng))[:4]:
                 yield {**value, key: new}
             yield {k: v for k, v in value.items() if k != key}
     yield from rng.sample(list(seen), min(4, len(seen)))
     yield None
+
+
+def _digits(value: str, rng: random.Random) -> Iterator[str]:
+    """A text with one of the numbers in it changed."""
+    for found in list(re.finditer(r"\d+", value))[:3]:
+        if len(found[0]) < 16:
+            for number in (int(found[0]) + 1, int(found[0]) - 1, rng.choice((0, 1, 12, 13, 59, 60, 100))):
+                yield value[: found.start()] + str(number) + value[found.end() :]
 
 
 def _around(value: str) -> Iterator[str]:
@@ -117,18 +171,6 @@ def _around(value: str) -> Iterator[str]:
             yield (day + datetime.timedelta(days=n)).isoformat() + value[10:]
         except OverflowError:
             continue
-
-
-def _texts(node: Any) -> Iterator[str]:
-    stack = [node]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, Mapping):
-            stack += [*part.values(), *part.keys()]
-        elif isinstance(part, list | tuple):
-            stack += part
 
 
 def _parts(text: str) -> list[str]:
