@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections import deque
@@ -180,7 +181,7 @@ class _Map(Generic[T]):
         self._settled: set[str] = set()
         self._fresh: set[str] = set()
         self._stopped = False
-        self._news = threading.Event()
+        self._news: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._error: BaseException | None = None
 
     def outcomes(
@@ -196,7 +197,7 @@ class _Map(Generic[T]):
         try:
             place, pause = 0, _FIRST_LOOK
             while place < len(self._keys):
-                self._news.clear()
+                self._hear(None)
                 if self._error is not None:
                     raise self._error
                 if self._keys[place] in self._settled:
@@ -206,10 +207,24 @@ class _Map(Generic[T]):
                 moved = self._fill(started, 1 if self._in_order else executor.width, again)
                 pause = _FIRST_LOOK if moved or self._running else min(pause * 1.5, _LAST_LOOK)
                 if self._keys[place] not in self._settled:
-                    self._news.wait(pause if self._left and len(self._running) < executor.width else _TICK)
+                    self._hear(pause if self._left and len(self._running) < executor.width else _TICK)
             finished = True
         finally:
             self._end(started, finished)
+
+    def _hear(self, seconds: float | None) -> None:
+        """Forget the news, or wait for some.
+
+        A queue and no event: Ctrl-C during `Event.wait` can fall between the release of its lock and taking it again, and
+        comes out as a `RuntimeError` about an unlocked lock.
+        """
+        try:
+            if seconds is None:
+                while True:
+                    self._news.get_nowait()
+            self._news.get(timeout=seconds)
+        except queue.Empty:
+            pass
 
     def _begin(self, retry_failed: bool) -> Mapping[str, int]:
         """Note the units, take over what is known; those to try again, with how often they have failed."""
@@ -264,7 +279,7 @@ class _Map(Generic[T]):
             if self._error is None:
                 self._error = error
         finally:
-            self._news.set()
+            self._news.put(None)
 
     def _write(self, key: str, ended: Ended) -> None:
         seconds = time.monotonic() - self._running[key]
