@@ -1,1 +1,1 @@
-"""Scenarios: states, tasks, goals and guards, each found by solving it first and proved before it is kept."""
+"""Scenarios: a state, a task and what decides it, made from a spec alone or with models, and proved before they are kept."""
