@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import BaseModel
 
-from envscaler.assess.dual.excerpt import excerpt, shown
+from envscaler.agents.excerpt import excerpt, shown
 from envscaler.assess.dual.goals import Goals
 from envscaler.assess.dual.history import History
 from envscaler.assess.dual.prompts import Prompts

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from envscaler.assess.dual.excerpt import shown
+from envscaler.agents.excerpt import shown
 from envscaler.assess.dual.goals import Goals
 from envscaler.assess.dual.history import History
 from envscaler.assess.dual.prompts import Prompts

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from envscaler.agents.excerpt import excerpt, shown
 from envscaler.assess.dual.causes import CAUSES
-from envscaler.assess.dual.excerpt import excerpt, shown
 from envscaler.assess.dual.goals import Goals
 from envscaler.assess.dual.history import History
 from envscaler.assess.dual.source import Source

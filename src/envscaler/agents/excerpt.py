@@ -1,4 +1,4 @@
-"""A few records of the collections that a call may name: enough to choose arguments, however large the state is."""
+"""A few records of a state for a prompt: enough to choose arguments by, however large the state is."""
 
 from __future__ import annotations
 
