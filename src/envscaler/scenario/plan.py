@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from envscaler.scenario.model import Goal, Guard, Source
+from envscaler.scenario.model import Actor, Goal, Guard, Source
 
 __all__ = ["Plan", "PlannedCall"]
 
@@ -19,8 +19,11 @@ __all__ = ["Plan", "PlannedCall"]
 class PlannedCall:
     """A call that was made while searching. ``result`` is its JSON (`{"success": …}`); ``changes`` are its operations as
     `Environment.diff` gives them. ``sources``: by parameter; a `task` source here means "to be told": the wording decides
-    whether the task or a fact of the user tells it. ``refused``: see `model.Step`. ``purpose``: for a read, the parameter of
-    a later call that it finds, as `(index, parameter)`."""
+    whether the task or a fact of the user tells it. A part of a parameter has a source of its own under the parameter's
+    name and the JSON pointer below it (`to/account_id`, `required/0`), which then counts instead of the parameter's. The
+    `path` of a `found` source points into the call's ``data``; one that ends with `#` means the name of the member that it
+    points to. ``refused``, ``actor``: see `model.Step`. ``purpose``: for a read, the parameters of later calls that it
+    finds, as `(index, parameter)`."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -30,6 +33,7 @@ class PlannedCall:
     sources: Mapping[str, Source] = field(default_factory=dict)
     refused: str = ""
     purpose: tuple[tuple[int, str], ...] = ()
+    actor: Actor = "agent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,9 @@ class Plan:
     """Calls in order, what they change together, and what follows: one goal for each changed fact, and the closed world.
 
     ``about``: for each write (by index) the records that it is about, as `(collection, key)`, with how a person would tell
-    them apart: `described` maps `(collection, key)` to the JSON fields that identify it among all records.
+    them apart: `described` maps `(collection, key)` to the fields, by the names in the results that show them, that
+    identify it: among all records, or among those of the record that ``within`` names for it (the cards of a customer).
+    Every value of ``described`` must be told; a record that is there under its key's name is one that is told by its key.
     """
 
     calls: tuple[PlannedCall, ...]
@@ -46,6 +52,7 @@ class Plan:
     guards: tuple[Guard, ...]
     about: Mapping[int, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     described: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    within: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     tags: Mapping[str, Any] = field(default_factory=dict)
 
     @property
