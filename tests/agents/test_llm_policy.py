@@ -219,3 +219,20 @@ def test_over_a_provider_s_protocol(
     result = "user" if protocol == "anthropic" else "tool"
     assert roles == [["user"], ["user", "assistant", "user"], ["user", "assistant", "user", "assistant", result]]
     assert len(bodies[0]["tools"]) == len(bank.new().tools.names)
+
+
+@pytest.mark.parametrize("form", ["native", "text"])
+@pytest.mark.parametrize("kept", [True, False])
+def test_past_reasoning_is_shown_again_or_not(episode: Make, form: Any, kept: bool) -> None:
+    llm, backend = made([f"<think>\nWHY\n</think>\n\nI pay.\n{PAY}", "Done."])
+    play(episode(), LlmPolicy(llm, form=form, reasoning=kept))
+    again = backend.requests[1].messages[2]
+    assert ("WHY" in again.content + again.reasoning) is kept
+
+
+def test_the_length_of_the_conversation_is_limited(episode: Make) -> None:
+    usage = {"tokens_in": 90, "tokens_out": 20}
+    llm, _ = made([{"message": {"content": PAY}, "usage": usage}] * 3)
+    transcript = play(episode(), LlmPolicy(llm), Limits(context=110))
+    assert (transcript.status, len(transcript.steps)) == ("token_limit", 1)
+    assert transcript.reason == "the conversation is 110 tokens long"

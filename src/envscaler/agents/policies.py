@@ -17,12 +17,13 @@ __all__ = ["LlmPolicy", "Move", "Policy", "ScriptedPolicy", "Turn"]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a policy answers: an assistant's message, whose content the loop parses unless it has calls; how the reply
-    ended; and what it took."""
+    """What a policy answers: an assistant's message, whose content is parsed unless it has calls; how the reply ended; what
+    it took; and how many tokens the conversation is long with it, 0 where nobody counted."""
 
     message: Message
     finish: Finish = "stop"
     spent: Spent = field(default_factory=Spent)
+    context: int = 0
 
 
 class Policy(Protocol):
@@ -40,7 +41,8 @@ class Policy(Protocol):
 class LlmPolicy:
     """A role's model. ``form``: `native` for models with calls of their own, `text` for those that write them.
 
-    ``sample`` tells runs apart that are to get replies of their own from the cache.
+    ``reasoning``: whether the model is shown what it thought before; what its provider wants back unread is sent all the
+    same. ``sample`` tells runs apart that are to get replies of their own from the cache.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class LlmPolicy:
         form: Literal["native", "text"] = "native",
         max_tokens: int | None = None,
         temperature: float | None = None,
+        reasoning: bool = False,
         sample: int = 0,
     ) -> None:
         if form not in ("native", "text"):
@@ -58,6 +61,7 @@ class LlmPolicy:
         self._form = form
         self._max_tokens = max_tokens
         self._temperature = temperature
+        self._reasoning = reasoning
         self._sample = sample
 
     @property
@@ -67,7 +71,7 @@ class LlmPolicy:
     async def reply(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Turn:
         native = self._form == "native"
         answer = await self._llm.chat(
-            as_native(messages) if native else as_text(messages, tools),
+            as_native(messages, self._reasoning) if native else as_text(messages, tools, self._reasoning),
             tools=tools if native else (),
             max_tokens=self._max_tokens,
             temperature=self._temperature,
@@ -76,7 +80,8 @@ class LlmPolicy:
         message = answer.message
         if not native:
             message = replace(message, opaque={**message.opaque, WRITTEN: message.content})
-        return Turn(message, answer.reply.finish, answer.spent)
+        usage = answer.reply.usage
+        return Turn(message, answer.reply.finish, answer.spent, (usage.tokens_in or 0) + (usage.tokens_out or 0))
 
 
 Move = str | Message | Reply | Turn | Mapping[str, Any] | Sequence[tuple[str, Mapping[str, Any]]] | BaseException

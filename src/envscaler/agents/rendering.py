@@ -66,10 +66,10 @@ def _stands_for_itself(text: str) -> bool:
 
 def render_reply(message: Message) -> str:
     """An assistant's message as text: thinking, content, calls."""
+    parts = [f"<think>\n{message.reasoning}\n</think>"] if message.reasoning else []
     written = message.opaque.get(WRITTEN)
     if isinstance(written, str):
-        return written
-    parts = [f"<think>\n{message.reasoning}\n</think>"] if message.reasoning else []
+        return "\n\n".join([*parts, written])
     parts += [message.content] if message.content else []
     return "\n\n".join(parts) + "".join(
         ("\n" if parts or place else "") + render_call(call) for place, call in enumerate(message.tool_calls)
@@ -81,10 +81,10 @@ def render_results(results: Sequence[Message]) -> str:
     return "\n".join(f"<tool_response>\n{result.content}\n</tool_response>" for result in results)
 
 
-def as_text(messages: Sequence[Message], tools: Sequence[Tool] = ()) -> list[Message]:
+def as_text(messages: Sequence[Message], tools: Sequence[Tool] = (), reasoning: bool = False) -> list[Message]:
     """A conversation for a model without calls of its own: tools in the system message, calls and results as text.
 
-    Thinking is left out of what the model has said before.
+    Thinking is left out of what the model has said before, unless ``reasoning`` is to be kept.
     """
     catalogue = render_tools(tools)
     rendered: list[Message] = []
@@ -99,7 +99,9 @@ def as_text(messages: Sequence[Message], tools: Sequence[Tool] = ()) -> list[Mes
             rendered.append(Message("user", render_results(results)))
             results = []
         if message.role == "assistant":
-            rendered.append(Message("assistant", render_reply(replace(message, reasoning=""))))
+            rendered.append(
+                Message("assistant", render_reply(message if reasoning else replace(message, reasoning="")))
+            )
         elif place == 0 and message.role == "system" and catalogue:
             rendered.append(Message("system", f"{message.content}\n\n{catalogue}"))
         else:
@@ -109,10 +111,11 @@ def as_text(messages: Sequence[Message], tools: Sequence[Tool] = ()) -> list[Mes
     return rendered
 
 
-def as_native(messages: Sequence[Message]) -> list[Message]:
+def as_native(messages: Sequence[Message], reasoning: bool = True) -> list[Message]:
     """A conversation for a model with calls of its own. A result that answers no call, since none could be read, is told as a
-    user's message: providers take results of calls only."""
-    return [Message("user", m.content) if m.role == "tool" and not m.tool_call_id else m for m in messages]
+    user's message: providers take results of calls only. Thinking is left in or taken out."""
+    told = (Message("user", m.content) if m.role == "tool" and not m.tool_call_id else m for m in messages)
+    return [m if reasoning or not m.reasoning else replace(m, reasoning="") for m in told]
 
 
 def _json(value: Any) -> str:

@@ -26,13 +26,15 @@ class Limits:
     """How far an episode may go.
 
     ``steps``: replies. ``calls``: in one reply; those after them are error results. ``tokens``: read and written in all,
-    None for no limit. ``call_seconds``: for one reply of the agent or the user. ``seconds``: for the episode.
-    ``faults``: replies in a row of which nothing could be read.
+    each reply reading the conversation anew; ``context``: of the conversation, as it is after a reply; None for no limit.
+    ``call_seconds``: for one reply of the agent or the user. ``seconds``: for the episode. ``faults``: replies in a row of
+    which nothing could be read.
     """
 
     steps: int = 30
     calls: int = 16
     tokens: int | None = None
+    context: int | None = None
     call_seconds: float = 120.0
     seconds: float = 1800.0
     faults: int = 3
