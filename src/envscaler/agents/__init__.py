@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envscaler.agents.episode import EnvironmentEpisode, Episode, Observation, User
+from envscaler.agents.episode import Calls, EnvironmentEpisode, Episode, Observation, User, tools_of
 from envscaler.agents.loop import Loop, play, read
 from envscaler.agents.parsing import Parsed, parse
 from envscaler.agents.policies import LlmPolicy, Move, Policy, ScriptedPolicy, Turn
@@ -11,7 +11,7 @@ from envscaler.agents.stepper import End, Stepper
 from envscaler.agents.transcript import CallRecord, Limits, Status, Step, Transcript
 
 __all__ = [
-    "CallRecord", "End", "EnvironmentEpisode", "Episode", "Limits", "LlmPolicy", "Loop", "Move", "Observation", "Parsed",
-    "Policy", "ScriptedPolicy", "Status", "Step", "Stepper", "Transcript", "Turn", "User", "as_native", "as_text", "parse",
-    "play", "read", "render_call", "render_reply", "render_results", "render_tools",
+    "CallRecord", "Calls", "End", "EnvironmentEpisode", "Episode", "Limits", "LlmPolicy", "Loop", "Move", "Observation",
+    "Parsed", "Policy", "ScriptedPolicy", "Status", "Step", "Stepper", "Transcript", "Turn", "User", "as_native", "as_text",
+    "parse", "play", "read", "render_call", "render_reply", "render_results", "render_tools", "tools_of",
 ]  # fmt: skip

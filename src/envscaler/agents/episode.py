@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from envscaler.llm.messages import Message, Tool
-from envscaler.runtime import Environment, Snapshot
+from envscaler.runtime import Environment, Snapshot, Tools
 
-__all__ = ["EnvironmentEpisode", "Episode", "Observation", "User"]
+__all__ = ["Calls", "EnvironmentEpisode", "Episode", "Observation", "User", "tools_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,9 @@ class Episode(Protocol):
         """The tools on offer; the loop asks anew before each step."""
         ...
 
-    def opening(self) -> Sequence[Message]:
-        """What the agent is told first: as a rule a system's message and a user's."""
+    def opening(self) -> Sequence[Message] | Awaitable[Sequence[Message]]:
+        """What the agent is told first: as a rule a system's message and a user's. To be waited for where the user has to
+        be asked for it."""
         ...
 
     def call(self, name: str, arguments: str) -> Observation:
@@ -62,34 +63,16 @@ User = Callable[[str], Awaitable[str | None]]
 """What a user answers to a message of the agent, or None: there is nothing more to say."""
 
 
-@dataclass
-class EnvironmentEpisode:
-    """A compiled environment as an episode: its agent's tools, its documentation, a task, and a user if there is one.
+class Calls:
+    """Makes calls in an environment and says what came of each, with what it changed."""
 
-    Without a user the first message without calls is the agent's last.
-    """
+    def __init__(self, env: Environment) -> None:
+        self.env = env
+        self._last: Snapshot = env.snapshot()
 
-    env: Environment
-    task: str
-    user: User | None = None
-    _last: Snapshot = field(init=False, repr=False)
-    _tools: tuple[Tool, ...] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._last = self.env.snapshot()
-        tools = self.env.tools
-        docs, schemas = tools.docs, tools.schemas
-        self._tools = tuple(Tool(name, docs[name], schemas[name]) for name in tools.names)
-
-    @property
-    def tools(self) -> Sequence[Tool]:
-        return self._tools
-
-    def opening(self) -> Sequence[Message]:
-        return [Message("system", self.env.doc), Message("user", self.task)]
-
-    def call(self, name: str, arguments: str) -> Observation:
-        result = self.env.call(name, arguments)
+    def call(self, name: str, arguments: str, actor: Literal["agent", "user"] = "agent") -> Observation:
+        """Run one call of a tool of ``actor``."""
+        result = self.env.call(name, arguments, actor)
         changes: Sequence[Mapping[str, Any]] = ()
         if result.changed:
             changes = self.env.diff(self._last)
@@ -100,6 +83,40 @@ class EnvironmentEpisode:
         error = result.error
         broken = f"{error.message} {error.cause!r}" if error.code == "internal" else ""
         return Observation(text, ok=False, code=error.code, rule=error.rule or "", broken=broken)
+
+
+def tools_of(offered: Tools) -> tuple[Tool, ...]:
+    """An environment's tools of one actor, as models are offered them."""
+    docs, schemas = offered.docs, offered.schemas
+    return tuple(Tool(name, docs[name], schemas[name]) for name in offered.names)
+
+
+@dataclass
+class EnvironmentEpisode:
+    """A compiled environment as an episode: its agent's tools, its documentation, a task, and a user if there is one.
+
+    Without a user the first message without calls is the agent's last.
+    """
+
+    env: Environment
+    task: str
+    user: User | None = None
+    _calls: Calls = field(init=False, repr=False)
+    _tools: tuple[Tool, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._calls = Calls(self.env)
+        self._tools = tools_of(self.env.tools)
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        return self._tools
+
+    def opening(self) -> Sequence[Message]:
+        return [Message("system", self.env.doc), Message("user", self.task)]
+
+    def call(self, name: str, arguments: str) -> Observation:
+        return self._calls.call(name, arguments)
 
     async def say(self, text: str) -> Observation:
         answer = None if self.user is None else await self.user(text)

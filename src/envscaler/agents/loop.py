@@ -61,7 +61,7 @@ class Loop:
         `cancelled`, is then in ``transcript``."""
         stepper = self._stepper
         with stepper.running():
-            stepper.begin()
+            await stepper.begin()
             while True:
                 with stepper.step() as step:
                     turn = await self._turn(step)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from inspect import isawaitable
 from typing import Final, TypeVar
 
 from envscaler.agents.episode import Episode, Observation
@@ -60,7 +61,7 @@ class Stepper:
     """One episode, step by step.
 
         with stepper.running():
-            stepper.begin()
+            await stepper.begin()
             while True:
                 with stepper.step() as step:
                     ...  # get a turn
@@ -101,10 +102,14 @@ class Stepper:
         finally:
             transcript.seconds += time.monotonic() - began
 
-    def begin(self) -> None:
+    async def begin(self) -> None:
         """Tell the agent what it is told first. The episode's time runs from here."""
         self._until = time.monotonic() + self._limits.seconds
-        self.transcript.messages += self._of_world("the opening", lambda: self._episode.opening())
+        opening = self._of_world("the opening", lambda: self._episode.opening())
+        if isawaitable(opening):
+            waited: Awaitable[Sequence[Message]] = opening
+            opening = await self._of_user(lambda: waited)
+        self.transcript.messages += opening
 
     @contextmanager
     def step(self) -> Iterator[Step]:
@@ -249,15 +254,7 @@ class Stepper:
 
     async def say(self, step: Step, text: str) -> None:
         """Say something to the user, and tell the agent what is answered."""
-        try:
-            seen = await self.within("the user", self._episode.say(text))
-        except (End, BudgetError):
-            raise
-        except DeadlineError as error:
-            raise End("deadline", f"the user: {error}") from error
-        except Exception as error:
-            reason = str(error) if isinstance(error, LlmError) else said(error)
-            raise End("infra_error", f"the user: {reason}") from error
+        seen = await self._of_user(lambda: self._episode.say(text))
         step.answer = seen
         if seen.broken:
             raise End("infra_error", seen.broken)
@@ -265,6 +262,18 @@ class Stepper:
             self.transcript.messages.append(Message("user", seen.text))
         if seen.ends:
             raise End("finished")
+
+    async def _of_user(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """What the user gives, who fails as a world does."""
+        try:
+            return await self.within("the user", ask())
+        except (End, BudgetError):
+            raise
+        except DeadlineError as error:
+            raise End("deadline", f"the user: {error}") from error
+        except Exception as error:
+            reason = str(error) if isinstance(error, LlmError) else said(error)
+            raise End("infra_error", f"the user: {reason}") from error
 
     def _fault(self, step: Step, problems: list[str] | tuple[str, ...]) -> None:
         """Tell the agent what is wrong with a reply of which nothing could be done."""
