@@ -8,17 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from envscaler.compiler.plan import make_plan
 from envscaler.compiler.render import render_module
 from envscaler.errors import SpecError
+from envscaler.runtime import Failure, builtins, shapes
 from envscaler.spec.checked import Checked
 
 if TYPE_CHECKING:
     from envscaler.runtime import Environment
 
-__all__ = ["CompiledModule", "compile_spec", "load_again", "load_class"]
+__all__ = ["CompiledModule", "compile_spec", "load_again", "load_class", "load_expression"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,17 @@ def load_again(environment: type[Environment]) -> type[Environment] | None:
     made.__file__ = known.__file__
     exec(_code(source[0], str(known.__file__)), made.__dict__)  # noqa: S102 - as it was executed before
     return cast("type[Environment]", getattr(made, environment.__name__))
+
+
+def load_expression(text: str, environment: type[Environment], aliases: Mapping[str, str]) -> Any:
+    """The value of a generated expression, in a name space of its own over that of the environment's module.
+
+    ``aliases``: further names for things in the module.
+    """
+    space = {**vars(sys.modules[environment.__module__]), "_rt": builtins, "_s": shapes, "_Failure": Failure}
+    space.update({name: space[of] for name, of in aliases.items()})
+    code = compile(text, f"<goal of {environment.name}>", "eval", dont_inherit=True)
+    return eval(code, space)  # noqa: S307 - the compiler's own output from a checked expression
 
 
 @lru_cache(maxsize=4)

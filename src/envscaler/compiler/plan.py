@@ -26,7 +26,7 @@ from envscaler.spec.model import HelperDef, Param, RuleDef, Spec, StateDef, Tool
 from envscaler.spec.prose import render
 from envscaler.spec.types import MISSING, MONEY, Enum, Field, ListOf, Nullable, Struct, Type, Union, strip_null
 
-__all__ = ["Function", "Method", "ModulePlan", "Named", "RuleFunction", "make_plan"]
+__all__ = ["Function", "Method", "ModulePlan", "Named", "RuleFunction", "make_plan", "module_names"]
 
 _LONG_STATE = 64 * 1024  # characters; beyond, the initial state is JSON text, which Python reads much faster than code
 
@@ -163,6 +163,15 @@ def make_plan(checked: Checked, *, keeping: bool = True) -> ModulePlan:
     return _Planner(checked, keeping).plan()
 
 
+def module_names(checked: Checked) -> Naming:
+    """The names that the module of a checked spec has for its helpers, constants and types."""
+    planner = _Planner(checked, keeping=False)
+    planner.classes()
+    for _ in planner.types():
+        pass
+    return planner.naming
+
+
 @dataclass
 class _Planner:
     checked: Checked
@@ -178,9 +187,8 @@ class _Planner:
 
     def plan(self) -> ModulePlan:
         spec, ids = self.spec, self.naming.ids
-        class_name = ids.claim(spec.class_name)
-        state_class = ids.claim(f"{class_name}State")
-        types = tuple(self._types())
+        class_name, state_class = self.classes()
+        types = tuple(self.types())
         states = Group("(", tuple(self._state(s) for s in spec.states.values()), ")", single_comma=True)
         dependences = self._dependences()
         moves = {r.name: ids.claim(f"_MOVES_{r.name.upper()}") for r in spec.rules.values() if r.moves is not None}
@@ -219,6 +227,11 @@ class _Planner:
             spec_file=file,
         )
 
+    def classes(self) -> tuple[str, str]:
+        """The names of the environment's class and its state's; the first that are claimed."""
+        class_name = self.naming.ids.claim(self.spec.class_name)
+        return class_name, self.naming.ids.claim(f"{class_name}State")
+
     def _keeping(self, module: Check) -> dict[str, Kept]:
         """The tools that keep by themselves what they write, and how."""
         found = {}
@@ -237,7 +250,7 @@ class _Planner:
             note = f"{bound(constant.value, MONEY)} in minor units" if constant.type == MONEY else ""
             yield Named(self.naming.constant(constant.name), literal(constant.value), note)
 
-    def _types(self) -> Iterator[Named]:
+    def types(self) -> Iterator[Named]:
         """Shapes of named types and records, each after those it is made of."""
         wanted: dict[Type, str] = {}
         for name, of in self.spec.types.items():

@@ -14,6 +14,7 @@ __all__ = [
     "DATETIME_PARTS",
     "DATE_PARTS",
     "METHODS",
+    "MOMENTS",
     "RESERVED_NAMES",
     "STATEMENTS",
     "TIME_DIRECTIVES",
@@ -163,6 +164,9 @@ BUILTINS: Final = {b.name: b for b in _BUILTINS}
 METHODS: Final = {m.key: m for m in _METHODS}
 
 CLOCK_NAMES: Final = {"now": DATETIME, "today": DATE}
+
+MOMENTS: Final = ("initial", "final")
+"""The states of an episode that goals and guards speak of: at its start, and at its end."""
 
 DATE_PARTS: Final[dict[str, Type]] = {"year": INT, "month": INT, "day": INT, "weekday": INT}
 TIME_PARTS: Final[dict[str, Type]] = {"hour": INT, "minute": INT, "second": INT}

@@ -17,7 +17,7 @@ from envscaler.spec.types import ANY, NEVER, NONE, Field, ListOf, Struct, Type, 
 
 __all__ = ["Before", "BodyKind", "Case", "Handler", "Kept", "Lowering", "Names", "is_record", "scalar"]
 
-BodyKind = Literal["tool", "helper", "setup", "rule"]
+BodyKind = Literal["tool", "helper", "setup", "rule", "goal"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,8 @@ def leave_attribute(low: Lowering, original: cst.Attribute, updated: cst.Attribu
         case "part":
             return nodes.call(f"_rt.{_PARTS.get(role.name, role.name)}", updated.value)
         case "state":
-            return state(low, role.name, read_only=original in low.raw)
+            moment = original.value.value if low.kind == "goal" and isinstance(original.value, cst.Name) else ""
+            return state(low, role.name, read_only=original in low.raw, moment=moment)
     return updated
 
 

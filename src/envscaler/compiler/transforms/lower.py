@@ -141,11 +141,11 @@ _STATEMENTS = (cst.SimpleStatementLine, cst.SimpleStatementSuite)
 
 
 def lower(body: CheckedBody, module_names: Names, kind: BodyKind, kept: Kept | None = None) -> Lowered:
-    """The Python of a body of the given kind. A rule's is one expression, any other's are statements."""
-    edits: frozenset[str] = frozenset() if kind == "rule" else body.effects.edits
+    """The Python of a body of the given kind. A rule's or goal's is one expression, any other's are statements."""
+    edits: frozenset[str] = frozenset() if kind in ("rule", "goal") else body.effects.edits
     low = Lowering(module_names, body, kind, edits, dict(body.notes), kept=kept)
     walk = _Walk(low)
-    if kind == "rule":
+    if kind in ("rule", "goal"):
         return _expression(body, walk)
     module = body.module.visit(walk)
     assert isinstance(module, cst.Module)

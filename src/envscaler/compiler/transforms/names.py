@@ -16,9 +16,9 @@ CASES = (
 )
 
 
-def state(low: Lowering, name: str, *, read_only: bool) -> cst.BaseExpression:
-    """A state: the collection itself, or a single record's current value."""
-    base = nodes.ref(f"_state.{name}")
+def state(low: Lowering, name: str, *, read_only: bool, moment: str = "") -> cst.BaseExpression:
+    """A state: the collection itself, or a single record's current value; in a goal that of a ``moment``."""
+    base = nodes.ref(f"{'_initial' if moment == 'initial' else '_state'}.{name}")
     if not low.names.spec.states[name].single:
         return base
     if name in low.edits and not read_only:

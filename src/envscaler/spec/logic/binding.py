@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from envscaler.spec.checked import Role
-from envscaler.spec.language import BUILTINS, CLOCK_NAMES
+from envscaler.spec.language import BUILTINS, CLOCK_NAMES, MOMENTS
 from envscaler.spec.logic.block import Block, Value
 from envscaler.spec.logic.names import record_state
 from envscaler.spec.logic.relations import container, join, textual
@@ -113,6 +113,8 @@ def _hidden(b: Block, name: str) -> str | None:
         return f"the built-in {name}"
     if name in CLOCK_NAMES or name in ("state", "it"):
         return f"'{name}' of the language"
+    if b.mode == "goal" and name in MOMENTS:
+        return f"'{name}' of goals"
     return f"the type {name}" if name in spec.types or b.world.record_type(name) else None
 
 

@@ -20,7 +20,7 @@ from envscaler.spec.types import Struct, Type
 
 __all__ = ["Block", "HelperInfo", "Value", "World", "path_of"]
 
-Mode = Literal["read", "write", "helper", "rule"]
+Mode = Literal["read", "write", "helper", "rule", "goal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,11 @@ class Block:
     muted: int = 0
     failed: bool = False
     unreached: bool = False  # so that names used only there are not called unused
+
+    @property
+    def only_tells(self) -> bool:
+        """Whether the block only tells if something holds, as rules and goals do: it reads and nothing else."""
+        return self.mode in ("rule", "goal")
 
     # -- reporting
 

@@ -59,8 +59,8 @@ def builtin_call(b: Block, node: cst.Call, entry: Builtin) -> Value:
     role = Role("call", entry.name)
     if entry.name in ("rand_int", "rand_float", "choice"):
         b.draws()
-        if b.mode == "rule":
-            b.say("impure-rule", node, "a rule draws no random values")
+        if b.only_tells:
+            b.say("impure-rule", node, f"a {b.mode} draws no random values")
     rule = _RULES.get(entry.name)
     if rule is not None:
         return b.note(node, rule(b, node, entry), role)
@@ -96,12 +96,12 @@ def _fail(b: Block, node: cst.Call, entry: Builtin) -> Value:
 
 
 def _message(b: Block, node: cst.BaseExpression) -> None:
-    if b.mode == "rule":
+    if b.only_tells:
         b.say(
             "impure-rule",
             node,
-            "a rule only says whether it holds",
-            fix="write the condition; the rule's text is the message",
+            f"a {b.mode} only says whether it holds",
+            fix=f"write the condition; the {b.mode}'s text is the message",
         )
     value = read(b, node)
     if not textual(value.type) and value.type != NEVER:

@@ -151,5 +151,5 @@ def _helper_effects(b: Block, node: cst.Call, helper: HelperInfo) -> None:
             f"'{helper.name}' changes {', '.join(changed)}; a read tool changes nothing",
             fix="declare 'kind: write'",
         )
-    if b.mode == "rule" and not effects.pure:
-        b.say("impure-rule", node, f"'{helper.name}' changes something; a rule only reads")
+    if b.only_tells and not effects.pure:
+        b.say("impure-rule", node, f"'{helper.name}' changes something; a {b.mode} only reads")

@@ -249,8 +249,8 @@ def _collection_method(b: Block, node: cst.Call, func: cst.Attribute, owner: Val
 def _changes_collection(b: Block, node: cst.CSTNode, state: str) -> None:
     if b.mode == "read":
         b.say("write-in-read", node, f"a read tool changes {state}", fix="declare 'kind: write'")
-    elif b.mode == "rule":
-        b.say("impure-rule", node, f"a rule changes {state}; it only reads")
+    elif b.only_tells:
+        b.say("impure-rule", node, f"a {b.mode} changes {state}; it only reads")
     not_while_iterating(b, node, state, f"this changes {state}")
     b.env.forget_state(state)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from envscaler.spec.checked import Role
-from envscaler.spec.language import BUILTINS, CLOCK_NAMES, DATE_PARTS, DATETIME_PARTS, TIME_PARTS, methods_of
+from envscaler.spec.language import BUILTINS, CLOCK_NAMES, DATE_PARTS, DATETIME_PARTS, MOMENTS, TIME_PARTS, methods_of
 from envscaler.spec.logic.block import Block, Value, path_of
 from envscaler.spec.logic.infer import infer, maybe_null, read, rule
 from envscaler.spec.logic.relations import assignable, container, join, literal, textual
@@ -59,6 +59,8 @@ def _name(b: Block, node: cst.Name, expected: Type | None) -> Value:
     if name in spec.constants:
         b.use("constant", name)
         return b.note(node, Value(spec.constants[name].type, frozen="a constant"), Role("constant", name))
+    if b.mode == "goal" and (name in MOMENTS or name in spec.states or name == "state"):
+        return _no_moment(b, node, name)
     if name in spec.states:
         return _state(b, node, name)
     if name in CLOCK_NAMES:
@@ -102,11 +104,27 @@ def _state(b: Block, node: cst.BaseExpression, name: str) -> Value:
     return b.note(node, Value(StateOf(name), view=name, path=(name,)), role)
 
 
+def _no_moment(b: Block, node: cst.Name, name: str) -> Value:
+    """In a goal a state stands behind `initial` or `final`, and these stand before a state."""
+    if name in MOMENTS or name == "state":
+        moment = name if name in MOMENTS else "final"
+        b.say("unknown-name", node, f"'{name}' is not a value by itself", fix=f"name a state: {moment}.NAME")
+    else:
+        b.say(
+            "unknown-name",
+            node,
+            f"a goal says at which moment it means {name}",
+            fix=f"write final.{name}, or initial.{name} for how it was at the start",
+        )
+    return b.note(node, Value(NEVER))
+
+
 def _no_such_name(b: Block, node: cst.Name, name: str) -> Value:
     spec = b.world.spec
     if b.world.refused(name):
         return b.note(node, Value(NEVER))
-    known = [*b.env.names, *spec.states, *spec.constants, *CLOCK_NAMES]
+    states = MOMENTS if b.mode == "goal" else spec.states
+    known = [*b.env.names, *states, *spec.constants, *CLOCK_NAMES]
     if name in BUILTINS or name in spec.helpers:
         b.say("unknown-name", node, f"'{name}' is a function", fix=f"call it: {name}(…)")
     elif name in spec.types or b.world.record_type(name):
@@ -128,7 +146,8 @@ def _no_such_name(b: Block, node: cst.Name, name: str) -> Value:
 @rule(cst.Attribute)
 def _attribute(b: Block, node: cst.Attribute, expected: Type | None) -> Value:
     owner, name = node.value, node.attr.value
-    if isinstance(owner, cst.Name) and owner.value == "state" and "state" not in b.env.names:
+    before = MOMENTS if b.mode == "goal" else ("state",)
+    if isinstance(owner, cst.Name) and owner.value in before and owner.value not in b.env.names:
         if name in b.world.states:
             return _state(b, node, name)
         b.unknown("unknown-name", node, f"there is no state '{name}'", name, list(b.world.states), "states")

@@ -57,8 +57,8 @@ def _change_state(b: Block, place: cst.BaseExpression, owner: Value, field: str,
     what = f"{owner.view}.{name}" if name else owner.view
     if b.mode == "read":
         b.say("write-in-read", place, f"a read tool changes {what}", fix="declare 'kind: write'")
-    elif b.mode == "rule":
-        b.say("impure-rule", place, f"a rule changes {what}; it only reads")
+    elif b.only_tells:
+        b.say("impure-rule", place, f"a {b.mode} changes {what}; it only reads")
     if structure and b.source(place) in (text for text, _ in b.iterating):
         b.say(
             "change-while-iterating",

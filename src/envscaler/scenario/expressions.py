@@ -1,0 +1,116 @@
+"""Goals and guards of scenarios as functions: checked and compiled by what checks and compiles specs, once for each text."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from envscaler.compiler.goals import Goal, GoalCompiler
+from envscaler.diagnostics import Diagnostic, Span
+from envscaler.runtime.results import Failure
+from envscaler.runtime.state import State, rollback
+from envscaler.scenario.answers import Slots, Submitted, slots_key
+from envscaler.scenario.model import Answer
+from envscaler.scenario.world import World
+from envscaler.spec.goals import GoalChecker, answer_type
+from envscaler.spec.model import Block
+from envscaler.spec.report import Report
+
+__all__ = ["Expression", "Expressions", "place_of"]
+
+_SPECS: Final = 64  # specs whose expressions are kept
+_TEXTS: Final = 20_000  # expressions kept of one
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A compiled condition. ``initial``: it looks at the first state."""
+
+    text: str
+    run: Goal
+    initial: bool
+
+    def holds(self, first: State | None, last: State, submitted: Submitted) -> bool:
+        """Whether it holds. False also where it speaks of a record, an element or a first match that is not there.
+
+        An agent may remove what a goal is about. Then the goal is not met, and nothing is wrong with it; so `not_found` is
+        no error here. Whatever else makes an expression fail (a division by zero, more steps than a call may take, a
+        helper that refuses) is raised as Failure: a condition that cannot be told must not pass for one that is false.
+        """
+        try:
+            return self.run(first, last, submitted.answer, submitted.refusal)
+        except LookupError:
+            return False
+        except Failure as failure:
+            if failure.code == "not_found":
+                return False
+            raise
+        except Exception as problem:
+            raise Failure("internal", f"{type(problem).__name__}: {str(problem)[:200]}") from problem
+        finally:
+            if last._dirty:  # the steps it took
+                rollback(last)
+            if first is not None and first._dirty:
+                rollback(first)
+
+
+class Expressions:
+    """The expressions of one spec. Those of one text and the same answer slots are compiled once."""
+
+    def __init__(self, world: World) -> None:
+        self.reasons = tuple(world.reasons)
+        self.checker = GoalChecker(world.checked)
+        self.compiler = GoalCompiler(world.checked, world.environment)
+        self._known: OrderedDict[tuple[str, str], Expression] = OrderedDict()
+        self._slots: dict[str, Slots] = {}
+
+    @classmethod
+    def of(cls, world: World) -> Expressions:
+        """Those of a world; worlds of equal specs share them."""
+        found = _KEPT.get(world.spec.hash)
+        if found is None:
+            found = _KEPT[world.spec.hash] = cls(world)
+            if len(_KEPT) > _SPECS:
+                _KEPT.popitem(last=False)
+        return found
+
+    def slots(self, answers: Sequence[Answer], where: Span, report: Report) -> Slots:
+        """The slots of a scenario; what is wrong with their types goes to ``report``, at ``where``."""
+        types: dict[str, Any] = {answer.name: answer.type for answer in answers}
+        key = slots_key(types)
+        found = self._slots.get(key)
+        if found is None:
+            problems = Report()
+            declared = self.checker.slots_of(types, where, problems)
+            report.extend(problems.items)
+            fields = {} if problems.failed else {name: self.compiler.shape(slot) for name, slot in declared.items()}
+            found = Slots(fields, answer_type(declared), key)
+            if not problems.failed:
+                self._slots[key] = found
+        return found
+
+    def compile(self, source: Block, slots: Slots) -> tuple[Expression | None, Sequence[Diagnostic]]:
+        """One expression, None when it has errors; and what the checker says of it, at its place in ``source``."""
+        key = (source.source, slots.key)
+        found = self._known.get(key)
+        if found is not None:
+            return found, ()
+        body, problems = self.checker.check(source, slots.type, self.reasons)
+        if body is None:
+            return None, problems
+        run, initial = self.compiler.function(body)
+        found = self._known[key] = Expression(source.source, run, initial)
+        if len(self._known) > _TEXTS:
+            self._known.popitem(last=False)
+        return found, problems
+
+
+_KEPT: OrderedDict[str, Expressions] = OrderedDict()
+
+
+def place_of(text: str, where: Span) -> Block:
+    """An expression that stands as a whole at one place, of which no more is known than its line."""
+    source = text.strip()
+    return Block(source, where.path, where.line, where.column, where)
