@@ -46,6 +46,7 @@ class PluginKind(StrEnum):
     assessor = "assessor"
     checker = "checker"
     backend = "backend"
+    generator = "generator"
     source = "source"
     specs = "specs"
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         AssessorEntry,
         BackendEntry,
         CheckerEntry,
+        GeneratorEntry,
         SourceEntry,
         SpecsEntry,
         TemplatesEntry,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         Checker,
         EndEvent,
         Finding,
+        Generator,
         Judgement,
         Means,
         Subject,
@@ -35,20 +37,22 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
-    "entries": ("AssessorEntry", "BackendEntry", "CheckerEntry", "SourceEntry", "SpecsEntry", "TemplatesEntry"),
+    "entries": (
+        "AssessorEntry", "BackendEntry", "CheckerEntry", "GeneratorEntry", "SourceEntry", "SpecsEntry", "TemplatesEntry",
+    ),
     "hookspecs": ("HOOKS_VERSION", "hookimpl"),
     "problems": ("PluginWarning",),
     "records": (
-        "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Finding", "Judgement", "Means", "Subject", "Task",
-        "TaskSource", "Verdict",
+        "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Finding", "Generator", "Judgement", "Means", "Subject",
+        "Task", "TaskSource", "Verdict",
     ),
 }  # fmt: skip
 _PUBLIC = {name: f"envscaler.plugin.{module}" for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "HOOKS_VERSION", "Assessor", "AssessorEntry", "BackendEntry", "BadRow", "CallEvent", "Checker", "CheckerEntry",
-    "EndEvent", "Finding", "Judgement", "Means", "PluginWarning", "SourceEntry", "SpecsEntry", "Subject", "Task", "TaskSource",
-    "TemplatesEntry", "Verdict", "hookimpl",
+    "EndEvent", "Finding", "Generator", "GeneratorEntry", "Judgement", "Means", "PluginWarning", "SourceEntry", "SpecsEntry",
+    "Subject", "Task", "TaskSource", "TemplatesEntry", "Verdict", "hookimpl",
 ]  # fmt: skip
 
 

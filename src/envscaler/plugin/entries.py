@@ -10,11 +10,11 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from envscaler.plugin.records import Assessor, Checker, TaskSource
+from envscaler.plugin.records import Assessor, Checker, Generator, TaskSource
 
 __all__ = [
-    "KINDS", "AssessorEntry", "BackendEntry", "CheckerEntry", "Entry", "Kind", "Sample", "SourceEntry", "SpecsEntry",
-    "TemplatesEntry",
+    "KINDS", "AssessorEntry", "BackendEntry", "CheckerEntry", "Entry", "GeneratorEntry", "Kind", "Sample", "SourceEntry",
+    "SpecsEntry", "TemplatesEntry",
 ]  # fmt: skip
 
 _NAME = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
@@ -81,6 +81,13 @@ class CheckerEntry(_Made):
 
 
 @dataclass(frozen=True, slots=True)
+class GeneratorEntry(_Made):
+    """A generator of scenarios of one kind, which is called like the entry."""
+
+    factory: Callable[[], Generator]
+
+
+@dataclass(frozen=True, slots=True)
 class _Folder(Entry):
     """An entry that stands for a folder on disk."""
 
@@ -126,6 +133,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("source", "task source", "envscaler_sources", SourceEntry),
         Kind("assessor", "assessor", "envscaler_assessors", AssessorEntry),
         Kind("checker", "checker", "envscaler_checkers", CheckerEntry),
+        Kind("generator", "generator of scenarios", "envscaler_generators", GeneratorEntry),
         Kind("specs", "pack of specs", "envscaler_specs", SpecsEntry),
         Kind("templates", "folder of templates", "envscaler_templates", TemplatesEntry),
     )

@@ -10,6 +10,7 @@ from envscaler.plugin.entries import (
     AssessorEntry,
     BackendEntry,
     CheckerEntry,
+    GeneratorEntry,
     SourceEntry,
     SpecsEntry,
     TemplatesEntry,
@@ -21,6 +22,7 @@ __all__ = [
     "envscaler_assessors",
     "envscaler_backends",
     "envscaler_checkers",
+    "envscaler_generators",
     "envscaler_sources",
     "envscaler_specs",
     "envscaler_templates",
@@ -56,6 +58,11 @@ def envscaler_assessors() -> Iterable[AssessorEntry]:  # type: ignore[empty-body
 @hookspec
 def envscaler_checkers() -> Iterable[CheckerEntry]:  # type: ignore[empty-body]
     """The checkers, asked for when an episode begins that is to be checked."""
+
+
+@hookspec
+def envscaler_generators() -> Iterable[GeneratorEntry]:  # type: ignore[empty-body]
+    """The generators of scenarios, asked for when scenarios are to be made."""
 
 
 @hookspec

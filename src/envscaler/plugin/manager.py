@@ -18,7 +18,7 @@ from envscaler.plugin.discovery import Found, found
 from envscaler.plugin.entries import KINDS, Entry, Kind
 from envscaler.plugin.hookspecs import HOOKS_VERSION, PROJECT
 from envscaler.plugin.problems import SHIPPED, Origin, PluginWarning, Problem
-from envscaler.plugin.records import Assessor, BadRow, Checker, Judgement, Task, TaskSource, Verdict
+from envscaler.plugin.records import Assessor, BadRow, Checker, Generator, Judgement, Task, TaskSource, Verdict
 
 __all__ = ["Offer", "Plugins", "load"]
 
@@ -33,6 +33,10 @@ def _rows(boundary: Boundary, doing: str, rows: Any) -> Iterator[Task | BadRow]:
     return (boundary.expect(doing, row, Task, BadRow) for row in boundary.each(doing, rows))
 
 
+def _each(boundary: Boundary, doing: str, items: Any) -> Iterator[Any]:
+    return boundary.each(doing, items)
+
+
 def _of(*wanted: type[Any]) -> Check:
     return lambda boundary, doing, value: boundary.expect(doing, value, *wanted)
 
@@ -41,6 +45,7 @@ _CHECKS: Mapping[str, Mapping[str, Check]] = {
     "source": {"read": _rows},
     "assessor": {"assess": _of(Verdict)},
     "checker": {"on_call": _of(Judgement, type(None)), "on_end": _of(Judgement, type(None))},
+    "generator": {"generate": _each},
 }
 """For each kind whose objects have methods of ours: what they must give."""
 
@@ -182,6 +187,10 @@ class Plugins:
     def checker(self, name: str, settings: Mapping[str, Any] | None = None) -> Checker:
         """A checker for one episode."""
         return cast(Checker, self.find("checker", name).make(dict(settings or {})))
+
+    def generator(self, name: str) -> Generator:
+        """A generator of scenarios."""
+        return cast(Generator, self.find("generator", name).make())
 
     def backend(self, name: str, settings: Mapping[str, Any] | None = None) -> Any:
         """An LLM backend made with a role's settings."""

@@ -1,4 +1,4 @@
-"""What passes between envscaler and a plugin's objects: tasks, subjects and verdicts, events and judgements.
+"""What passes between envscaler and a plugin's objects: tasks, subjects and verdicts, events and judgements, scenarios.
 
 Records refuse nonsense when they are made (ValueError), so that whoever receives one need not look again.
 """
@@ -6,7 +6,7 @@ Records refuse nonsense when they are made (ValueError), so that whoever receive
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
@@ -15,12 +15,14 @@ from envscaler.diagnostics import Diagnostic, Severity, Span
 if TYPE_CHECKING:
     from envscaler.llm import Models
     from envscaler.runtime import Environment
+    from envscaler.scenario.model import Scenario
+    from envscaler.scenario.world import World
     from envscaler.spec.checked import Checked
     from envscaler.work import Run
 
 __all__ = [
-    "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Finding", "Judgement", "Means", "Status", "Subject", "Task",
-    "TaskSource", "Verdict",
+    "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Finding", "Generator", "Judgement", "Means", "Status", "Subject",
+    "Task", "TaskSource", "Verdict",
 ]  # fmt: skip
 
 Status = Literal["pass", "warn", "fail"]
@@ -216,6 +218,22 @@ class Checker(Protocol):
 
     def on_end(self, event: EndEvent, /) -> Judgement | None:
         """What it says of the episode; None when it has no opinion."""
+        ...
+
+
+# -- generators
+
+
+class Generator(Protocol):
+    """Makes scenarios of one kind. Whoever asked proves each, and keeps those alone that hold."""
+
+    def generate(
+        self, world: World, state: Mapping[str, Any], seed: int, tools: Sequence[str] = (), /
+    ) -> Iterator[Scenario]:
+        """Scenarios that begin in ``state`` (JSON form), each made when it is asked for, until there are no more; the same
+        for the same arguments, from which alone all choices are drawn. A scenario without a state of its own begins in the
+        one given. ``tools``: those that solutions should use, where that can be had; empty for any.
+        """
         ...
 
 

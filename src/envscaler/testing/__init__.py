@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from envscaler.testing.base import Conformance
     from envscaler.testing.checkers import CheckerConformance
     from envscaler.testing.folders import SpecsConformance, TemplatesConformance
+    from envscaler.testing.generators import GeneratorConformance
     from envscaler.testing.sources import SourceConformance
 
 _PUBLIC = {
@@ -27,6 +28,7 @@ _PUBLIC = {
     "BackendConformance": "envscaler.testing.backends",
     "CheckerConformance": "envscaler.testing.checkers",
     "Conformance": "envscaler.testing.base",
+    "GeneratorConformance": "envscaler.testing.generators",
     "SourceConformance": "envscaler.testing.sources",
     "SpecsConformance": "envscaler.testing.folders",
     "TemplatesConformance": "envscaler.testing.folders",
@@ -35,8 +37,8 @@ _PUBLIC = {
 }
 
 __all__ = [
-    "AssessorConformance", "BackendConformance", "CheckerConformance", "Conformance", "SourceConformance",
-    "SpecsConformance", "TemplatesConformance", "judge", "subject",
+    "AssessorConformance", "BackendConformance", "CheckerConformance", "Conformance", "GeneratorConformance",
+    "SourceConformance", "SpecsConformance", "TemplatesConformance", "judge", "subject",
 ]  # fmt: skip
 
 

@@ -20,6 +20,7 @@ _SUITES = {
     "assessor": ("assessors", "AssessorConformance"),
     "backend": ("backends", "BackendConformance"),
     "checker": ("checkers", "CheckerConformance"),
+    "generator": ("generators", "GeneratorConformance"),
     "source": ("sources", "SourceConformance"),
     "specs": ("folders", "SpecsConformance"),
     "templates": ("folders", "TemplatesConformance"),
