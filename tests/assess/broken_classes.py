@@ -263,6 +263,7 @@ FOUND: dict[type[Drawer], set[str]] = {
     Today: {"no-wall-clock"},
     Unseeded: {"no-unseeded-randomness"},
     Uuid: {"no-unseeded-randomness"},
+    Remembers: {"reads-see-the-state"},
     ReadWrites: {"reads-write-nothing"},
     LiveResult: {"results-are-copies"},
     ForgetsOnReset: {"reset-begins-again"},
@@ -271,6 +272,3 @@ FOUND: dict[type[Drawer], set[str]] = {
     SaysNothingChanged: {"tells-what-changed"},
 }
 """What must be among the findings of each."""
-
-BEYOND = {Remembers}
-"""What no property sees: every episode of the process remembers the same, a new one too."""

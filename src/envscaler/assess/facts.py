@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import module_from_spec
 from typing import Any, Literal, Protocol
 
 from envscaler.assess.elsewhere import Elsewhere
@@ -157,9 +159,9 @@ class Facts:
         return {shape.name: shape.key.json for shape in self.shapes if isinstance(shape, s.Collection)}
 
     def anew(self) -> type[Any]:
-        """The class once more, without what the first may have kept over its episodes; itself where it cannot be had."""
+        """The class once more, without what it or its module may have kept over its episodes; itself where it cannot be had."""
         if not self.compiled:
-            return self.environment
+            return _executed_again(self.environment) or self.environment
         from envscaler.compiler import load_again
 
         return load_again(self.environment) or self.environment
@@ -188,3 +190,18 @@ class Facts:
     def lines(self) -> Sequence[str]:
         """The text of the spec by lines; empty without one."""
         return self.checked.source.splitlines() if self.checked is not None else ()
+
+
+def _executed_again(environment: type[Any]) -> type[Any] | None:
+    """A class written by hand, from its module executed once more and kept nowhere; None where that does not give one."""
+    spec = getattr(sys.modules.get(environment.__module__), "__spec__", None)
+    if spec is None or spec.loader is None:
+        return None
+    try:
+        made: Any = module_from_spec(spec)
+        spec.loader.exec_module(made)
+        for name in environment.__qualname__.split("."):
+            made = getattr(made, name)
+    except Exception:
+        return None
+    return made if isinstance(made, type) else None

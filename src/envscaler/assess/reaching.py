@@ -10,7 +10,7 @@ from envscaler.assess.facts import Facts
 from envscaler.assess.properties.calls import moved
 from envscaler.assess.reach import BranchReach, Coverage, MoveReach, RequirementReach, RuleReach, ToolReach
 from envscaler.assess.tracing import Tracer
-from envscaler.spec.refusals import Refusal, tool_refusals
+from envscaler.spec.refusals import Refusal, Walked, tool_refusals
 
 __all__ = ["Reaching"]
 
@@ -165,4 +165,5 @@ class Reaching:
 def _refusals(facts: Facts) -> dict[str, list[Refusal]]:
     if facts.checked is None or facts.spec is None:
         return {}
-    return {name: tool_refusals(facts.checked, tool) for name, tool in facts.spec.tools.items()}
+    walked: Walked = {}
+    return {name: tool_refusals(facts.checked, tool, walked) for name, tool in facts.spec.tools.items()}

@@ -12,7 +12,7 @@ from envscaler.spec.model import Constant, Param, Spec, ToolDef
 from envscaler.spec.prose import constant_text, formatted, render
 from envscaler.spec.types import Key, ListOf, strip_null
 
-__all__ = ["Refusal", "body_refusals", "missing_refusals", "tool_refusals"]
+__all__ = ["Refusal", "Walked", "body_refusals", "Walked", "missing_refusals", "tool_refusals"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,18 @@ class Refusal:
     line: int
 
 
-def tool_refusals(checked: Checked, tool: ToolDef) -> list[Refusal]:
-    """Of a tool: its references first, then its logic with the helpers that it calls where it first calls them."""
+Walked = dict[str, tuple["Refusal | str", ...]]
+"""By owner of a block its refusals, with the names of helpers where it calls them."""
+
+
+def tool_refusals(checked: Checked, tool: ToolDef, walked: Walked | None = None) -> list[Refusal]:
+    """Of a tool: its references first, then its logic with the helpers that it calls where it first calls them.
+
+    ``walked``: kept from tool to tool of a spec by who asks for many, so that each helper is gone through once.
+    """
     assert checked.spec is not None
     body = checked.tools[tool.name]
-    return [*missing_refusals(checked.spec, tool.params, body.owner), *body_refusals(checked, body)]
+    return [*missing_refusals(checked.spec, tool.params, body.owner), *body_refusals(checked, body, walked)]
 
 
 def missing_refusals(spec: Spec, params: Sequence[Param], owner: str) -> Iterator[Refusal]:
@@ -54,17 +61,30 @@ def missing_refusals(spec: Spec, params: Sequence[Param], owner: str) -> Iterato
         yield Refusal(message, needs, (), None, owner, line)
 
 
-def body_refusals(checked: Checked, body: CheckedBody) -> list[Refusal]:
+def body_refusals(checked: Checked, body: CheckedBody, walked: Walked | None = None) -> list[Refusal]:
     """Of a block of logic, through helpers too; a helper that is called twice is told once."""
-    return list(_Walk(checked, body, set()).go(body.module, ()))
+    return list(_told(checked, body, set(), {} if walked is None else walked))
+
+
+def _told(checked: Checked, body: CheckedBody, told: set[str], walked: Walked) -> Iterator[Refusal]:
+    if body.owner not in walked:
+        walked[body.owner] = tuple(_Walk(checked, body).go(body.module, ()))
+    for found in walked[body.owner]:
+        if isinstance(found, Refusal):
+            yield found
+        elif found not in told:
+            told.add(found)
+            yield from _told(checked, checked.helpers[found], told, walked)
 
 
 class _Walk:
-    def __init__(self, checked: Checked, body: CheckedBody, told: set[str]) -> None:
-        self.checked, self.body, self.told = checked, body, told
+    """Goes through a block: its refusals, and the names of helpers where it calls them."""
+
+    def __init__(self, checked: Checked, body: CheckedBody) -> None:
+        self.checked, self.body = checked, body
         self.line = body.block.line
 
-    def go(self, node: cst.CSTNode, when: tuple[str, ...]) -> Iterator[Refusal]:
+    def go(self, node: cst.CSTNode, when: tuple[str, ...]) -> Iterator[Refusal | str]:
         if node in self.body.statement_lines:
             self.line = self.body.block.line + self.body.statement_lines[node] - 1
         match node:
@@ -90,21 +110,14 @@ class _Walk:
                 for child in node.children:
                     yield from self.go(child, when)
 
-    def call(self, node: cst.Call, when: tuple[str, ...]) -> Iterator[Refusal]:
+    def call(self, node: cst.Call, when: tuple[str, ...]) -> Iterator[Refusal | str]:
         note = self.body.notes.get(node)
         if self.named(node, "require"):
             yield self.refusal(node, self.code(node.args[0].value), when)
         elif self.named(node, "fail"):
             yield self.refusal(node, "", when)
-        elif (
-            note is not None
-            and note.role is not None
-            and note.role.kind == "helper"
-            and note.role.name not in self.told
-        ):
-            self.told.add(note.role.name)
-            helper = self.checked.helpers[note.role.name]
-            yield from _Walk(self.checked, helper, self.told).go(helper.module, ())
+        elif note is not None and note.role is not None and note.role.kind == "helper":
+            yield note.role.name
         else:
             yield from self.go(node.func, when)
 

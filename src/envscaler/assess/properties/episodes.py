@@ -122,8 +122,8 @@ def results_are_copies(played: Played) -> Breach | None:
 
 
 def reads_see_the_state(played: Played) -> Breach | None:
-    """A read tells the same on the episode and on a new one that begins with its state, of a compiled class on one of the
-    class loaded anew: nothing else is remembered."""
+    """A read tells the same on the episode and on a new one that begins with its state, of the class loaded anew where that
+    can be done: nothing else is remembered."""
     reads = {}
     for made in played.calls:
         tool = played.facts.by_name.get((made.actor, made.tool))
