@@ -51,6 +51,7 @@ __all__ = [
     "MAX", "MAX_ITEMS", "MAX_TEXT", "MONEY_MAX", "add_months", "also", "arith", "as_type", "at_zone", "byte_len",
     "center", "charge", "child", "children", "choice", "coerce", "combine", "copy", "count", "date", "date_diff",
     "date_part", "date_shift", "datetime_diff", "datetime_shift", "day", "days", "extend", "fail", "finite", "first",
+    "fresh_items", "fresh_values",
     "first_or", "hour", "hours", "instant", "instant_at", "integer", "is_type", "items", "join", "json_text", "ljust", "loop",
     "minute", "minutes", "money", "money_json", "money_mul", "money_over", "money_ratio", "money_text", "month",
     "month_start", "mul", "out", "path", "power", "rand_float", "rand_int", "range_", "repeat", "replace", "require",
@@ -292,6 +293,17 @@ def first_or(iterable: Iterable[Any], default: Any) -> Any:
 def count(iterable: Iterable[Any]) -> int:
     """How many elements there are."""
     return len(iterable) if isinstance(iterable, Sized) else sum(1 for _ in iterable)
+
+
+def fresh_items(_collection: Collection) -> list[tuple[Any, Any]]:
+    """For goals: keys and records that were not there at the start of the episode, in order."""
+    base = _collection.base
+    return [(key, record) for key, record in _collection.own.items() if key not in base]
+
+
+def fresh_values(_collection: Collection) -> list[Any]:
+    """For goals: the records that were not there at the start of the episode, in order."""
+    return [record for _, record in fresh_items(_collection)]
 
 
 def reversed_(values: Iterable[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from envscaler.compiler.transforms.base import Lowering
 from envscaler.spec.logic.relations import plain
 from envscaler.spec.types import DATE, DATETIME, INT, MONEY, STR, TIME, Enum, Struct, Type, strip_null
 
-__all__ = ["Found", "lookup"]
+__all__ = ["Found", "first_of", "lookup", "rest_of"]
 
 _INDEXED = (STR, INT, MONEY, DATE, DATETIME, TIME)
 
@@ -37,7 +37,7 @@ def lookup(
     would not have been; the other side is a name or a field of a name, so that it cannot fail. Enums are not indexed:
     there are many records of each value.
     """
-    first, first_made = _first(test), _first(made)
+    first, first_made = first_of(test), first_of(made)
     if (
         not isinstance(first, cst.Comparison)
         or not isinstance(first_made, cst.Comparison)
@@ -54,21 +54,22 @@ def lookup(
         if field is not None and _fits(low, sides[n], sides[1 - n], row, writes=isinstance(loop, cst.For)):
             fields = nodes.expression(f"({nodes.code(nodes.text(field))},)")
             rows = nodes.call(cst.Attribute(collection, cst.Name("by")), fields, made_sides[1 - n])
-            return Found(rows, _rest(made))
+            return Found(rows, rest_of(made))
     return None
 
 
-def _first(test: cst.BaseExpression) -> cst.BaseExpression:
+def first_of(test: cst.BaseExpression) -> cst.BaseExpression:
+    """The conjunct of a condition that is evaluated first."""
     while isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
         test = test.left
     return test
 
 
-def _rest(made: cst.BaseExpression) -> cst.BaseExpression | None:
+def rest_of(made: cst.BaseExpression) -> cst.BaseExpression | None:
     """The condition without its first conjunct."""
     if not isinstance(made, cst.BooleanOperation) or not isinstance(made.operator, cst.And):
         return None
-    left = _rest(made.left)
+    left = rest_of(made.left)
     return made.right if left is None else made.with_changes(left=left)
 
 

@@ -6,6 +6,7 @@ import libcst as cst
 
 from envscaler.compiler.transforms import index, nodes
 from envscaler.compiler.transforms.base import Case, Lowering, is_record
+from envscaler.compiler.transforms.fresh import fresh
 from envscaler.spec.types import IterOf, ListOf, TupleOf, Type
 
 CASES = (
@@ -168,17 +169,24 @@ def _choosing(low: Lowering, original: cst.For, updated: cst.For) -> cst.For:
 
 
 def leave_comp_for(low: Lowering, original: cst.CompFor, updated: cst.CompFor) -> cst.CompFor:
+    if low.kind == "goal" and original.ifs and (new := fresh(low, original, updated)) is not None:
+        return _over(low, updated, new)
     editing = original in low.editing and _written_record(low, original.iter) is not None
     if not editing and original.ifs and low.is_role(original.iter, "method", "collection.values"):
         assert isinstance(updated.iter, cst.Call)
         assert isinstance(updated.iter.func, cst.Attribute)
-        first, made = original.ifs[0], updated.ifs[0]
-        found = index.lookup(low, original, first.test, made.test, updated.iter.func.value)
+        first, made = original.ifs[0].test, updated.ifs[0].test
+        found = index.lookup(low, original, first, made, updated.iter.func.value)
         if found is not None:
-            rows = found.rows if low.kind == "rule" else nodes.call("_rt.loop", nodes.ref("_state"), found.rows)
-            rest = [] if found.rest is None else [made.with_changes(test=found.rest)]
-            return updated.with_changes(iter=rows, ifs=[*rest, *updated.ifs[1:]])
+            return _over(low, updated, found)
     return updated.with_changes(iter=iterated(low, original.iter, updated.iter, editing=editing))
+
+
+def _over(low: Lowering, updated: cst.CompFor, found: index.Found) -> cst.CompFor:
+    """The comprehension over only those records that its first condition would let pass."""
+    rows = found.rows if low.kind == "rule" else nodes.call("_rt.loop", nodes.ref("_state"), found.rows)
+    rest = [] if found.rest is None else [updated.ifs[0].with_changes(test=found.rest)]
+    return updated.with_changes(iter=rows, ifs=[*rest, *updated.ifs[1:]])
 
 
 def iterated(
