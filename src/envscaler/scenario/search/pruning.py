@@ -1,0 +1,61 @@
+"""Which writes of a walk are needed: those without which the end, or the way there, is another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any, Final
+
+from envscaler.runtime import Environment
+from envscaler.scenario.places import places
+from envscaler.scenario.search.ground import Ground
+from envscaler.scenario.search.walk import Move
+
+__all__ = ["end_of", "pruned"]
+
+_ALL: Final = 4  # writes up to which every selection is tried
+_PAIRS: Final = 2
+
+
+def pruned(ground: Ground, moves: Sequence[Move]) -> tuple[Move, ...]:
+    """The fewest of the moves, in order, that lead where all of them lead; empty when nothing is changed in the end."""
+    wanted = end_of(ground, moves)
+    if not wanted:
+        return ()
+    left = list(moves)
+    shrinking = True
+    while shrinking:
+        shrinking = False
+        for out in _selections(len(left)):
+            rest = [move for n, move in enumerate(left) if n not in out]
+            if end_of(ground, rest) == wanted:
+                left, shrinking = rest, True
+                break
+    return tuple(left)
+
+
+def _selections(count: int) -> Iterator[frozenset[int]]:
+    """What may be left out, the most first where there are few, else one or two."""
+    most = count - 1 if count <= _ALL else _PAIRS
+    for many in range(most, 0, -1):
+        for chosen in combinations(range(count), many):
+            yield frozenset(chosen)
+
+
+def end_of(ground: Ground, moves: Sequence[Move]) -> tuple[str, ...] | None:
+    """What moves change, incidental fields aside, as texts; None when one of them fails. The environment is left there."""
+    env = ground.env
+    env.restore(ground.start)
+    for move in moves:
+        if not env.call(move.tool, dict(move.arguments), move.actor).ok:
+            return None
+    return essence(env)
+
+
+def essence(env: Environment) -> tuple[str, ...]:
+    """What is changed since the start but for incidental fields."""
+    kept: list[Any] = []
+    for op, place in places(env, env.diff()):
+        if place.field is None or not place.field.incidental:
+            kept.append(repr((op["op"], op["path"], op.get("value"))))
+    return tuple(sorted(kept))
