@@ -1,0 +1,87 @@
+"""What all kinds share: plans found in a state, a scenario from a plan and its words."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from envscaler.scenario.model import Scenario, Source, Step, User
+from envscaler.scenario.plan import Plan
+from envscaler.scenario.search import SearchSettings, plans
+from envscaler.scenario.wording import Worded, styles
+from envscaler.scenario.world import World
+
+__all__ = ["Found", "episode_seed", "found_plans", "rng_of", "scenario_of", "steps_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A plan, the style that its task is written in, what else is drawn for it, and the seed of its episodes."""
+
+    plan: Plan
+    style: str
+    rng: random.Random
+    seed: int
+
+
+def rng_of(world: World, kind: str, seed: int, *more: object) -> random.Random:
+    """Random numbers that depend on the spec, the kind, the seed and ``more``, and on nothing else."""
+    return random.Random(":".join(map(str, (world.spec.hash, kind, seed, *more))))  # noqa: S311
+
+
+def found_plans(
+    world: World,
+    state: Mapping[str, Any],
+    kind: str,
+    seed: int,
+    tools: Sequence[str] = (),
+    settings: SearchSettings | None = None,
+) -> Iterator[Found]:
+    """Plans that begin in a state, as long as there are some, each with a style."""
+    settings = replace(settings or SearchSettings(), tools=tuple(tools))
+    names = styles(world.templates)
+    draws = rng_of(world, kind, seed, "plans")
+    for n, plan in enumerate(plans(world, world.base(state), settings, draws, episode_seed(world, seed))):
+        rng = rng_of(world, kind, seed, n)
+        yield Found(plan, rng.choice(names), rng, episode_seed(world, seed))
+
+
+def episode_seed(world: World, seed: int) -> int:
+    """The seed of the episodes of scenarios made with ``seed``: one for all where no tool draws, so that kinds share what is
+    known of a state."""
+    return seed if any(tool.effects.draws for tool in world.tools.values()) else 0
+
+
+def steps_of(plan: Plan, sources: Mapping[int, Mapping[str, Source]]) -> tuple[Step, ...]:
+    """The calls of a plan as steps of a solution."""
+    return tuple(
+        Step(call.tool, call.arguments, dict(sources.get(n, call.sources)), call.refused, call.actor)
+        for n, call in enumerate(plan.calls)
+    )
+
+
+def scenario_of(world: World, kind: str, found: Found, told: Worded, **more: Any) -> Scenario:
+    """A scenario without an id; ``more`` are further fields of `Scenario`, tags are joined."""
+    plan = found.plan
+    tags = {
+        "style": found.style,
+        "steps": len(plan.calls),
+        "writes": len(plan.writes),
+        "tools": sorted({call.tool for call in plan.calls}),
+        **plan.tags,
+        **more.pop("tags", {}),
+    }
+    return Scenario(
+        kind,
+        world.ref,
+        told.task,
+        more.pop("goals", plan.goals),
+        more.pop("guards", plan.guards),
+        steps_of(plan, told.sources),
+        seed=found.seed,
+        user=more.pop("user", None) or User(told.facts, told.unknown, told.stop_when),
+        tags=tags,
+        **more,
+    )

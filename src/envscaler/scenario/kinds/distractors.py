@@ -1,0 +1,106 @@
+"""Tasks about a record that another one is much like."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, Final
+
+from envscaler.errors import StateError
+from envscaler.runtime import shapes as s
+from envscaler.scenario.kinds.common import Found, found_plans, rng_of, scenario_of
+from envscaler.scenario.model import Fact, Scenario, User
+from envscaler.scenario.plan import Plan
+from envscaler.scenario.wording import worded
+from envscaler.scenario.wording.english import noun_of
+from envscaler.scenario.world import World
+
+__all__ = ["Distractors"]
+
+_NAMES: Final = ("name", "full_name", "title", "label")
+_SHARE: Final = 0.25  # of the records of a collection that get the name of another
+_TRIES: Final = 6
+
+
+class Distractors:
+    """Some records are given the name of another before the search begins, and the task is about one of them: a name alone
+    does not say which. The task says that there are two; what else the user knows of the other is a fact that no step needs."""
+
+    name: Final = "distractors"
+    summary: Final = "records are alike, and only one of them is meant"
+
+    def generate(
+        self, world: World, state: Mapping[str, Any], seed: int, tools: Sequence[str] = ()
+    ) -> Iterator[Scenario]:
+        """See `plugin.Generator`. The scenarios have a state of their own."""
+        made, twins = with_twins(world, state, rng_of(world, self.name, seed, "twins"))
+        if not twins:
+            return
+        for found in found_plans(world, made, self.name, seed, tools):
+            meant = next((at for at in _described(found.plan) if at in twins), None)
+            if meant is not None:
+                yield self._scenario(world, made, found, meant, twins[meant])
+
+    def _scenario(
+        self, world: World, state: Mapping[str, Any], found: Found, meant: tuple[str, str], other: str
+    ) -> Scenario:
+        collection = meant[0]
+        noun, field = noun_of(world.collections[collection].record.name), _name_field(world.collections[collection])
+        assert field is not None
+        name = state[collection][other][field.json]
+        remark = f"there is another {noun} with the {field.json.replace('_', ' ')} {name}, which I do not mean"
+        told = worded(world, found.plan, found.style, found.rng, more=[remark])
+        fact = Fact(f"other_{noun.replace(' ', '_')}", other, f"The other {noun} {name} is {other}.")
+        user = User((*told.facts, fact), told.unknown, told.stop_when)
+        return scenario_of(world, self.name, found, told, state=state, user=user, tags={"alike": collection})
+
+
+def _described(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Records that the task describes rather than names by their key."""
+    yield from plan.described
+
+
+def with_twins(
+    world: World, state: Mapping[str, Any], rng: random.Random
+) -> tuple[Mapping[str, Any], Mapping[tuple[str, str], str]]:
+    """A state in which some records bear the name of another, and by record the key of its twin. Only what the spec allows
+    is done; the state given is not changed."""
+    made = dict(state)
+    twins: dict[tuple[str, str], str] = {}
+    for name, shape in world.collections.items():
+        field, records = _name_field(shape), state.get(name)
+        if field is None or not isinstance(records, Mapping) or len(records) < 2:
+            continue
+        for _ in range(_TRIES):
+            pairs = _pairs(list(records), rng)
+            changed = deepcopy(dict(records))
+            for one, two in pairs:
+                changed[two][field.json] = changed[one][field.json]
+            trial = {**made, name: changed}
+            if _allowed(world, trial):
+                made = trial
+                twins |= {(name, one): two for one, two in pairs} | {(name, two): one for one, two in pairs}
+                break
+    return made, twins
+
+
+def _pairs(keys: list[str], rng: random.Random) -> list[tuple[str, str]]:
+    many = max(1, int(len(keys) * _SHARE / 2))
+    chosen = rng.sample(keys, 2 * many)
+    return list(zip(chosen[:many], chosen[many:], strict=True))
+
+
+def _name_field(shape: s.Collection) -> s.Field | None:
+    single = {names[0] for names in shape.unique if len(names) == 1}
+    return next(
+        (f for f in shape.record.fields if f.name in _NAMES and f.shape is s.STR and f.name not in single), None
+    )
+
+
+def _allowed(world: World, state: Mapping[str, Any]) -> bool:
+    try:
+        world.base(state)
+    except StateError:
+        return False
+    return True
