@@ -112,11 +112,7 @@ class Transcript:
         """What all replies took. The cost is None where a part of it is not known."""
         total = Spent()
         for step in self.steps:
-            one = step.spent
-            cost = None if total.cost is None or one.cost is None else total.cost + one.cost
-            total = Spent(
-                total.usage + one.usage, total.attempts + one.attempts, total.seconds + one.seconds, cost,
-            )  # fmt: skip
+            total += step.spent
         return total
 
     def to_json(self) -> dict[str, Any]:

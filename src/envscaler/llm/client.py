@@ -53,6 +53,13 @@ class Spent:
         cost = None if self.cost is None or attempt.cost is None else self.cost + attempt.cost
         return Spent(self.usage + attempt.usage, self.attempts + 1, self.seconds + attempt.seconds, cost)
 
+    def __add__(self, other: Spent) -> Spent:
+        """What both took together; `cached` only tells of one call."""
+        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        return Spent(
+            self.usage + other.usage, self.attempts + other.attempts, self.seconds + other.seconds, cost
+        )  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

@@ -23,8 +23,8 @@ class Part:
     ``scenario`` is what is played: for users and for agents that only pretend to be one; what an agent may know it is told in
     messages. ``submit`` is the name of the tool by which an agent ends. ``seed`` is this part's own; ``sample`` counts the
     episodes of the scenario from 0. ``models`` opens the language models of the run. ``templates`` are folders that stand
-    before the shipped ones. A user has ``tools`` of its own where the spec gives it some, and makes calls by ``call``: name,
-    and arguments as JSON text.
+    before the shipped ones. ``ask`` shows a person a text and gives the line that is typed; None where there is nobody. A user
+    has ``tools`` of its own where the spec gives it some, and makes calls by ``call``: name, and arguments as JSON text.
     """
 
     scenario: Scenario
@@ -35,6 +35,7 @@ class Part:
     settings: Mapping[str, Any] = field(default_factory=dict)
     models: Callable[[], Models] | None = None
     templates: tuple[str, ...] = ()
+    ask: Callable[[str], str] | None = None
     tools: tuple[Tool, ...] = ()
     call: Callable[[str, str], Observation] | None = None
 

@@ -25,26 +25,18 @@ class Recorder:
         self._episode = episode
         self._began = time.time()
         self._seen = 0
-        self._opening: tuple[Mapping[str, Any], ...] | None = None
         self._calls: dict[int, list[Mapping[str, Any]]] = {}
         self._offers: list[tuple[int, Sequence[Tool]]] = [(1, episode.tools)]
-
-    def begun(self) -> None:
-        """The first message is said."""
-        self._opening = tuple(self._new_calls())
 
     def heard(self, step: Step) -> None:
         """A step is over."""
         episode = self._episode
-        if calls := self._new_calls():
-            self._calls[step.number] = calls
+        seen = max(self._seen, episode.opened)
+        self._seen = len(episode.user_calls)
+        if calls := episode.user_calls[seen:]:
+            self._calls[step.number] = list(calls)
         if episode.tools is not self._offers[-1][1]:
             self._offers.append((step.number + 1, episode.tools))
-
-    def _new_calls(self) -> list[Mapping[str, Any]]:
-        new = self._episode.user_calls[self._seen :]
-        self._seen += len(new)
-        return list(new)
 
     def trajectory(
         self,
@@ -87,7 +79,7 @@ class Recorder:
             broken=tuple(text for text in score.broken if text) if score is not None and judged else (),
             errors=score.errors if score is not None else (),
             submitted=episode.submitted,
-            opening=self._opening or (),
+            opening=tuple(episode.user_calls[: episode.opened]),
             attempt=attempt,
             usage={"agent": spent_json(transcript.spent)}
             | ({} if user is None else {"user": spent_json(episode.spent)}),

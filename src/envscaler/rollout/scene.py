@@ -27,8 +27,8 @@ class ScenarioEpisode:
     """One episode of a scenario, as `agents.Episode`. With a ``user`` it is a conversation; without one the whole task is said
     at once, and the first message without calls ends it, but for what is still to be revealed then.
 
-    ``submitted`` is what the agent ended with, ``ended`` why the episode is over, ``user_calls`` what the user did, ``spent``
-    what the user took.
+    ``submitted`` is what the agent ended with, ``ended`` why the episode is over, ``user_calls`` what the user did, the first
+    ``opened`` of them before it said anything, ``spent`` what the user took.
     """
 
     def __init__(self, stage: Stage, scenario: Scenario, user: MakeUser | None = None) -> None:
@@ -40,6 +40,7 @@ class ScenarioEpisode:
         self.ended = ""
         self.spent = Spent()
         self.user_calls: list[dict[str, Any]] = []
+        self.opened = 0
         self._brief = stage.brief(self.setting)
         self._submit = stage.submit
         self._calls = Calls(self.env)
@@ -68,6 +69,7 @@ class ScenarioEpisode:
 
     async def _asked(self, user: UserSimulator) -> Sequence[Message]:
         said = self._took(await user.open())
+        self.opened = len(self.user_calls)
         return self._opened(said.text)
 
     def _opened(self, text: str) -> Sequence[Message]:
@@ -133,12 +135,8 @@ class ScenarioEpisode:
         return seen
 
     def _took(self, said: Said) -> Said:
-        one, all_ = said.spent, self.spent
-        if one is not None:
-            cost = None if all_.cost is None or one.cost is None else all_.cost + one.cost
-            self.spent = Spent(
-                all_.usage + one.usage, all_.attempts + one.attempts, all_.seconds + one.seconds, cost
-            )  # fmt: skip
+        if said.spent is not None:
+            self.spent += said.spent
         return said
 
     # -- the end
