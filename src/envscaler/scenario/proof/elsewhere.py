@@ -111,8 +111,13 @@ def _question(world: World, scenarios: Sequence[Scenario], states: States | None
             "base": str(Path(world.checked.path).parent),
         },
         "states": {name: dict(states.get(name)) for name in hashes} if states is not None else {},
-        "scenarios": [{k: v for k, v in one.to_json().items() if k != "proof"} for one in scenarios],
+        "scenarios": "\n".join(_line(n, one) for n, one in enumerate(scenarios)),
     }
+
+
+def _line(number: int, scenario: Scenario) -> str:
+    """A line of a file of scenarios, under an id that no other has."""
+    return json.dumps({k: v for k, v in scenario.to_json().items() if k != "proof"} | {"id": f"{number}"})
 
 
 def _gate(proof: Mapping[str, Any], there: str) -> Gate:

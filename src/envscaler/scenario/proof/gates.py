@@ -10,9 +10,10 @@ from typing import Any, Final
 from envscaler.runtime.canonical import digest
 from envscaler.runtime.results import ToolResult
 from envscaler.scenario.model import Scenario, Step
-from envscaler.scenario.proof.grounds import clauses, ungrounded
+from envscaler.scenario.proof import grounds
 from envscaler.scenario.proof.guesses import Guesses
 from envscaler.scenario.proof.near import near_misses
+from envscaler.scenario.proof.notes import tried_words
 from envscaler.scenario.proof.record import Gate, Reason
 from envscaler.scenario.proof.trial import Call, End, Trial
 from envscaler.scenario.proof.ways import free_values, other_ways
@@ -29,8 +30,8 @@ _ALONE: Final = 12  # more tries for goals that nothing failed alone
 
 
 def spec_gate(world: World, scenario: Scenario) -> Gate:
-    """The spec is the one that the scenario was made for."""
-    if scenario.spec == world.ref:
+    """The spec is the one that the scenario was made for; one written by hand may name it without its hash."""
+    if scenario.spec.name == world.ref.name and scenario.spec.hash in ("", world.ref.hash):
         return Gate("spec")
     text = f"the scenario is for {scenario.spec.name} {scenario.spec.hash}, this is {world.ref.name} {world.ref.hash}"
     return Gate("spec", (Reason("spec-changed", text),))
@@ -217,7 +218,7 @@ def near_gate(trial: Trial, rng: Random, wanted: int, tries: int) -> Gate:
 
 
 def _miss_reasons(kind: str, note: Mapping[str, Any], end: End) -> Iterator[Reason]:
-    said = ", ".join(f"{name} {value}" for name, value in note.items() if name != "alike")
+    said = tried_words(note)
     step = note.get("step", -1)
     if end.accepted:
         yield Reason("near-miss-accepted", f"{kind} ({said}) is accepted as a solution", step=step)
@@ -296,9 +297,11 @@ def _failing(end: End) -> str:
     return ", ".join(parts) or "nothing"
 
 
-def text_gate(trial: Trial) -> Gate:
-    """The text decides the goal, and each of its numbered wishes has a step."""
-    return Gate("text", (*ungrounded(trial), *clauses(trial)))
+def text_gate(trial: Trial, solved: bool) -> Gate:
+    """The text decides the goal, and each of its numbered wishes has a step. ``solved``: the solution does what it says."""
+    return Gate(
+        "text", (*grounds.arguments(trial), *(grounds.literals(trial) if solved else ()), *grounds.clauses(trial))
+    )
 
 
 def _goal(trial: Trial, number: int) -> str:

@@ -17,7 +17,7 @@ from envscaler.scenario.proof.trial import Trial
 from envscaler.scenario.wording.leaves import Leaf, leaves, source_of
 from envscaler.scenario.wording.told import tells, told
 
-__all__ = ["clauses", "ungrounded"]
+__all__ = ["arguments", "clauses", "literals"]
 
 _SHOWN: Final = 60
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
@@ -25,12 +25,11 @@ _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d.*")
 _WORD: Final = re.compile(r"[a-z]+(_[a-z]+)*")
 
 
-def ungrounded(trial: Trial) -> Iterator[Reason]:
-    """What the solution and the goals take from nowhere."""
+def arguments(trial: Trial) -> Iterator[Reason]:
+    """What the solution takes from nowhere."""
     text = _text(trial)
     for step in range(len(trial.calls)):
         yield from _arguments(trial, step, text)
-    yield from _literals(trial, text)
 
 
 def _text(trial: Trial) -> str:
@@ -179,8 +178,9 @@ def _fixed(leaf: Leaf, field: s.Field | None, value: Any) -> bool:
 # -- literals of the goals
 
 
-def _literals(trial: Trial, text: str) -> Iterator[Reason]:
-    known = _known(trial)
+def literals(trial: Trial) -> Iterator[Reason]:
+    """What the goals ask for that nobody told, and that no step finds or brings about."""
+    text, known = _text(trial), _known(trial)
     for number, goal in enumerate(trial.scenario.goals):
         for literal in _constants(goal.expr):
             if not _is_known(literal, known) and not _tells(text, literal):

@@ -78,7 +78,7 @@ def _gates(world: World, scenario: Scenario, states: States | None, settings: Pr
     solution = solution_gate(made)
     yield solution
     yield idle_gate(made)
-    yield text_gate(made)
+    yield text_gate(made, solution.ok)
     if not solution.ok:
         return
     for gate in _tries(made, settings):

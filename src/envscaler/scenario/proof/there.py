@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from envscaler.errors import EnvscalerError
 from envscaler.scenario.proof.gates import fingerprint
 from envscaler.scenario.proof.trial import Trial
-from envscaler.scenario.reading import from_json
+from envscaler.scenario.reading import Read, read_text
 from envscaler.scenario.scoring import Scorer
 from envscaler.scenario.states import StateStore
 from envscaler.scenario.world import World
@@ -39,11 +39,13 @@ class _There:
                 self.states.put(state)
         except EnvscalerError as error:
             return f"another process cannot open the spec: {error}"
-        return [self._digest(world, plain) for plain in question["scenarios"]]
+        return [self._digest(world, read) for read in read_text("scenarios.jsonl", question["scenarios"])]
 
-    def _digest(self, world: World, plain: Mapping[str, Any]) -> str:
+    def _digest(self, world: World, read: Read) -> str:
+        scenario = read.scenario
+        if scenario is None:
+            return f"an error ({read.diagnostics[0].title})"
         try:
-            scenario = from_json(plain)
             trial = Trial(world, scenario, world.start(scenario, self.states), Scorer.of(world, scenario))
             return fingerprint(trial)
         except EnvscalerError as error:
