@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from envscaler.plugin import AssessorEntry, BackendEntry, CheckerEntry, SpecsEntry, TemplatesEntry, hookimpl
+from envscaler.plugin import (
+    AgentEntry,
+    AssessorEntry,
+    BackendEntry,
+    CheckerEntry,
+    GeneratorEntry,
+    SpecsEntry,
+    TemplatesEntry,
+    UserEntry,
+    hookimpl,
+)
 
 __all__ = [
-    "envscaler_assessors", "envscaler_backends", "envscaler_checkers", "envscaler_specs", "envscaler_templates",
+    "envscaler_agents", "envscaler_assessors", "envscaler_backends", "envscaler_checkers", "envscaler_generators",
+    "envscaler_specs", "envscaler_templates", "envscaler_users",
 ]  # fmt: skip
 
 ENVSCALER_HOOKS = 1
@@ -35,6 +46,30 @@ def envscaler_backends() -> Iterable[BackendEntry]:
     from envscaler.builtin.backends import BACKENDS
 
     return BACKENDS
+
+
+@hookimpl
+def envscaler_generators() -> Iterable[GeneratorEntry]:
+    """A generator for each kind of scenario."""
+    from envscaler.builtin.generators import generators
+
+    return generators()
+
+
+@hookimpl
+def envscaler_agents() -> Iterable[AgentEntry]:
+    """Agents that need no model, and models as agents."""
+    from envscaler.builtin.players import AGENTS
+
+    return AGENTS
+
+
+@hookimpl
+def envscaler_users() -> Iterable[UserEntry]:
+    """Users that answer from facts, and models as users."""
+    from envscaler.builtin.players import USERS
+
+    return USERS
 
 
 @hookimpl

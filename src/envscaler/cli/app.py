@@ -18,6 +18,7 @@ from envscaler.cli import (
     play,
     plugins,
     repair,
+    scenarios,
     specs,
     stats,
 )
@@ -64,6 +65,7 @@ play.add_to(app)
 assess.add_to(app)
 mutate.add_to(app)
 repair.add_to(app)
+scenarios.add_to(app)
 diff.add_to(app)
 docs.add_to(app)
 stats.add_to(app)

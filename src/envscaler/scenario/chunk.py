@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
@@ -12,6 +12,8 @@ from envscaler.errors import PluginError
 from envscaler.plugin.records import Generator
 from envscaler.scenario.alike import plan_key
 from envscaler.scenario.model import Scenario
+from envscaler.scenario.proof.elsewhere import Elsewhere, replay_elsewhere
+from envscaler.scenario.proof.prove import ProofSettings, prove
 from envscaler.scenario.world import States, World
 
 __all__ = ["Chunk", "Kept", "Order", "Store", "make_chunk", "seed_of", "write_tools"]
@@ -61,10 +63,8 @@ class Chunk:
     tried: Mapping[str, int]
 
 
+_SETTINGS: Final = ProofSettings(elsewhere=False, first=True)
 _PASSED_OVER: Final = "passed-over"  # not looked at, and not counted
-
-Prove = Callable[[Scenario], tuple[Mapping[str, Any], tuple[str, ...]]]
-"""Gives the proof of a scenario as JSON, and the codes of the reasons for which it fails, none for one that holds."""
 
 
 def seed_of(*parts: object) -> int:
@@ -83,12 +83,13 @@ def make_chunk(
     world: World,
     generators: Mapping[str, Generator],
     store: Store,
-    prove: Prove,
     state: Mapping[str, Any],
     order: Order,
     seed: int,
+    other: Elsewhere | None = None,
 ) -> Chunk:
-    """Carry out an order in ``state``, kinds in turn, all choices drawn from ``seed``. Raises PluginError."""
+    """Carry out an order in ``state``, kinds in turn, all choices drawn from ``seed``. ``other``: the process in which
+    solutions are replayed, one of its own by default. Raises PluginError."""
     name = store.put(state)
     sources = {
         kind: _candidates(kind, generators[kind], world, state, seed_of(seed, kind), order.tools)
@@ -109,16 +110,16 @@ def make_chunk(
                 continue
             tried[kind] += 1
             one = _placed(world, store, made, name)
-            reason, proof = _reason(world, prove, order, keys, one)
+            reason, proof = _reason(world, store, order, keys, one)
             if reason == _PASSED_OVER:
                 tried[kind] -= 1
             elif reason:
                 dropped[kind, reason] += 1
             else:
-                proved = replace(one.scenario, proof=proof)
                 keys.add(one.key)
-                kept.append(Kept(proved, one.key, one.tools))
+                kept.append(replace(one, scenario=replace(one.scenario, proof=proof)))
             left[kind] = (wanted - (not reason), more - 1)
+    kept = list(_confirmed(world, store, kept, dropped, other))
     return Chunk(tuple(kept), dict(sorted(dropped.items())), dict(sorted(tried.items())))
 
 
@@ -142,12 +143,24 @@ def _placed(world: World, store: Store, made: Scenario, state: str) -> Kept:
 
 
 def _reason(
-    world: World, prove: Prove, order: Order, keys: set[str], one: Kept
+    world: World, store: Store, order: Order, keys: set[str], one: Kept
 ) -> tuple[str, Mapping[str, Any] | None]:
     """Why a candidate is dropped, empty for one that is kept; and its proof."""
     if order.tools and not set(one.tools) & set(order.tools):
         return _PASSED_OVER, None
     if one.key in keys:
         return "same-plan", None
-    proof, codes = prove(one.scenario)
-    return (codes[0], None) if codes else ("", proof)
+    proof = prove(world, one.scenario, store, _SETTINGS)
+    return ("", proof.to_json()) if proof.ok else (proof.reasons[0].code, None)
+
+
+def _confirmed(
+    world: World, store: Store, kept: Sequence[Kept], dropped: Counter[tuple[str, str]], other: Elsewhere | None
+) -> Iterator[Kept]:
+    """Those whose solutions come to the same in another process."""
+    proofs = replay_elsewhere(world, [(one.scenario, one.scenario.proof or {}) for one in kept], store, other)
+    for one, proof in zip(kept, proofs, strict=True):
+        if proof["ok"]:
+            yield replace(one, scenario=replace(one.scenario, proof=proof))
+        else:
+            dropped[one.scenario.kind, "replay-differs"] += 1
