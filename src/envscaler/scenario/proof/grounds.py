@@ -17,7 +17,7 @@ from envscaler.scenario.proof.trial import Trial
 from envscaler.scenario.wording.leaves import Leaf, leaves, source_of
 from envscaler.scenario.wording.told import tells, told
 
-__all__ = ["arguments", "clauses", "literals"]
+__all__ = ["arguments", "clauses", "literals", "origin"]
 
 _SHOWN: Final = 60
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
@@ -45,9 +45,7 @@ def _arguments(trial: Trial, index: int, text: str) -> Iterator[Reason]:
     scenario, step = trial.scenario, trial.scenario.solution[index]
     facts = {fact.name: fact for fact in scenario.user.facts}
     for untold in told(trial.world, index, step, scenario.task, facts):
-        if not _given(step.sources, untold.path) and _comes_from_somewhere(
-            trial, index, untold.path, untold.value, text
-        ):
+        if not _given(step.sources, untold.path) and origin(trial, index, untold.path, untold.value) is not None:
             continue
         where = "the task" if untold.where == "task" else f"the fact {untold.where}"
         how = "is not there" if untold.absent else "does not tell it"
@@ -71,17 +69,19 @@ def _given(sources: Mapping[str, Source], path: str) -> bool:
     return any("/".join(names[:n]) in sources for n in range(1, len(names) + 1))
 
 
-def _comes_from_somewhere(trial: Trial, index: int, path: str, value: Any, text: str) -> bool:
-    """Of an argument without a source: whether a fact tells it, or an earlier result holds it as that of one record."""
-    leaf = Leaf(path, value, s.ANY, "")
-    if any(_holds(fact.value, value) and tells(fact.text, _as_leaf(leaf)) for fact in trial.scenario.user.facts):
-        return True
+def origin(trial: Trial, index: int, path: str, value: Any) -> Source | None:
+    """Where an argument comes from that the task does not tell: a fact that does, or an earlier result that holds it as that
+    of the one record that fits what is told."""
+    leaf, text = Leaf(path, value, s.ANY, ""), _text(trial)
+    for fact in trial.scenario.user.facts:
+        if _holds(fact.value, value) and tells(fact.text, _as_leaf(leaf)):
+            return Source("fact", name=fact.name)
     for earlier in range(index):
         result = trial.results[earlier]
         for pointer, found in _places(result.value) if result.ok else ():
             if same(found, value) and not _ambiguous(result.value, pointer, text):
-                return True
-    return False
+                return Source("found", step=earlier, path=pointer)
+    return None
 
 
 def _holds(whole: Any, value: Any) -> bool:
@@ -143,12 +143,10 @@ def _ambiguous(result: Any, pointer: str, text: str) -> int:
 
 
 def _tells(text: str, value: Any) -> bool:
-    return (
-        value not in (None, True, False, "")
-        and value != []
-        and value != {}
-        and tells(text, _as_leaf(Leaf("", value, s.ANY, "")))
-    )
+    """Whether a text tells a value that is told apart by it: none of a kind of which every text has some."""
+    if value is None or value.__class__ is bool or value in ("", [], {}):
+        return False
+    return tells(text, _as_leaf(Leaf("", value, s.ANY, "")))
 
 
 def _as_leaf(leaf: Leaf) -> Leaf:
