@@ -11,9 +11,10 @@ from unittest import SkipTest
 import pytest
 
 from envscaler import resources, session
+from envscaler.agents import Turn
 from envscaler.errors import SpecError, UsageError
 from envscaler.llm.messages import Message, Reply, Request, Usage
-from envscaler.plugin import BadRow, Finding, Judgement, Task, Verdict
+from envscaler.plugin import BadRow, Finding, Judgement, Said, Task, Verdict
 from envscaler.testing import Conformance
 from envscaler.testing.run import suite
 
@@ -60,6 +61,27 @@ class Backend:
 
     async def aclose(self) -> None:
         pass
+
+
+class Agent:
+    name = "x"
+
+    def __init__(self, part: Any) -> None:
+        known(part.settings)
+
+    async def reply(self, messages: Any, tools: Any) -> Any:
+        return Turn(Message("assistant", "Hello."))
+
+
+class User:
+    def __init__(self, part: Any) -> None:
+        known(part.settings)
+
+    async def open(self) -> Any:
+        return Said("Hello.")
+
+    async def answer(self, text: str) -> Any:
+        return Said("Goodbye.", ends=True)
 
 
 def sample(folder: Path) -> tuple[str, dict[str, Any]]:
@@ -143,7 +165,48 @@ class ClosedOnce(Backend):
         self.open = False
 
 
+async def breaks_alone(self: Any, messages: Any, tools: Any) -> Any:
+    if messages[1].content.startswith("Move"):  # the task is only said to one that is alone
+        raise KeyError("x")
+    return Turn(Message("assistant", "Hello."))
+
+
+async def breaks_in_company(self: Any, messages: Any, tools: Any) -> Any:
+    if not messages[1].content.startswith("Move"):
+        raise KeyError("x")
+    return Turn(Message("assistant", "Hello."))
+
+
+async def another_word(self: Any, messages: Any, tools: Any) -> Any:
+    SHARED.append(1)
+    return Turn(Message("assistant", f"Word {len(SHARED)}."))
+
+
+def says(*, first: Any = None, then: Any = None) -> type:
+    async def open_(self: Any) -> Any:
+        return first() if first else Said("Hello.")
+
+    async def answer(self: Any, text: str) -> Any:
+        return then() if then else Said("Goodbye.", ends=True)
+
+    return subclass(User, open=open_, answer=answer)
+
+
+def another() -> Said:
+    SHARED.append(1)
+    return Said(f"Word {len(SHARED)}.", ends=True)
+
+
 BROKEN: dict[tuple[str, str], type] = {
+    ("agent", "test_plays_alone"): subclass(Agent, reply=breaks_alone),
+    ("agent", "test_plays_with_a_user"): subclass(Agent, reply=breaks_in_company),
+    ("agent", "test_plays_the_same_twice"): subclass(Agent, reply=another_word),
+    ("agent", "test_refuses_unknown_settings"): subclass(Agent, __init__=lambda self, part: None),
+    ("user", "test_speaks_first"): says(first=lambda: Said("")),
+    ("user", "test_answers"): says(then=lambda: Said(" ")),
+    ("user", "test_does_not_talk_for_ever"): says(then=lambda: Said("Hm.")),
+    ("user", "test_says_the_same_twice"): says(then=another),
+    ("user", "test_refuses_unknown_settings"): subclass(User, __init__=lambda self, part: None),
     ("assessor", "test_gives_a_verdict"): assess(lambda subject, settings: True),
     ("assessor", "test_findings_point_into_the_spec"): assess(foreign),
     ("assessor", "test_not_sound_is_explained"): assess(lambda subject, settings: Verdict(False, 0.0)),
@@ -170,7 +233,9 @@ BROKEN: dict[tuple[str, str], type] = {
     ("backend", "test_counts_tokens_or_says_none"): subclass(Backend, attempt=miscounting),
     ("backend", "test_many_at_once"): OneAtATime,
 }
-GOOD = {"assessor": Assessor, "checker": Checker, "source": Source, "backend": Backend}
+GOOD = {
+    "agent": Agent, "assessor": Assessor, "checker": Checker, "source": Source, "backend": Backend, "user": User,
+}  # fmt: skip
 
 
 def of(kind: str, make: Any) -> type[Conformance]:

@@ -16,7 +16,7 @@ from envscaler.cli.app import app
 from envscaler.session.plugins import open_plugins
 from tests.plugin.fake import declare, install, on_path
 
-KINDS = ("assessor", "checker", "backend", "generator", "source", "specs")
+KINDS = ("agent", "assessor", "checker", "backend", "generator", "source", "specs", "user")
 
 
 def new(*words: str) -> tuple[int, str]:

@@ -43,12 +43,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
 class PluginKind(StrEnum):
     """What a new plugin offers."""
 
+    agent = "agent"
     assessor = "assessor"
     checker = "checker"
     backend = "backend"
     generator = "generator"
     source = "source"
     specs = "specs"
+    user = "user"
 
 
 def add_to(app: typer.Typer) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from envscaler.plugin.entries import (
+        AgentEntry,
         AssessorEntry,
         BackendEntry,
         CheckerEntry,
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
         SourceEntry,
         SpecsEntry,
         TemplatesEntry,
+        UserEntry,
     )
     from envscaler.plugin.hookspecs import HOOKS_VERSION, hookimpl
     from envscaler.plugin.problems import PluginWarning
@@ -35,10 +37,12 @@ if TYPE_CHECKING:
         TaskSource,
         Verdict,
     )
+    from envscaler.plugin.roles import Part, Said, UserSimulator
 
 _MODULES = {
     "entries": (
-        "AssessorEntry", "BackendEntry", "CheckerEntry", "GeneratorEntry", "SourceEntry", "SpecsEntry", "TemplatesEntry",
+        "AgentEntry", "AssessorEntry", "BackendEntry", "CheckerEntry", "GeneratorEntry", "SourceEntry", "SpecsEntry",
+        "TemplatesEntry", "UserEntry",
     ),
     "hookspecs": ("HOOKS_VERSION", "hookimpl"),
     "problems": ("PluginWarning",),
@@ -46,13 +50,15 @@ _MODULES = {
         "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Finding", "Generator", "Judgement", "Means", "Subject",
         "Task", "TaskSource", "Verdict",
     ),
+    "roles": ("Part", "Said", "UserSimulator"),
 }  # fmt: skip
 _PUBLIC = {name: f"envscaler.plugin.{module}" for module, names in _MODULES.items() for name in names}
 
 __all__ = [
-    "HOOKS_VERSION", "Assessor", "AssessorEntry", "BackendEntry", "BadRow", "CallEvent", "Checker", "CheckerEntry",
-    "EndEvent", "Finding", "Generator", "GeneratorEntry", "Judgement", "Means", "PluginWarning", "SourceEntry", "SpecsEntry",
-    "Subject", "Task", "TaskSource", "TemplatesEntry", "Verdict", "hookimpl",
+    "HOOKS_VERSION", "AgentEntry", "Assessor", "AssessorEntry", "BackendEntry", "BadRow", "CallEvent", "Checker",
+    "CheckerEntry", "EndEvent", "Finding", "Generator", "GeneratorEntry", "Judgement", "Means", "Part",
+    "PluginWarning", "Said", "SourceEntry", "SpecsEntry", "Subject", "Task", "TaskSource", "TemplatesEntry",
+    "UserEntry", "UserSimulator", "Verdict", "hookimpl",
 ]  # fmt: skip
 
 

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from envscaler.plugin.records import Assessor, Checker, Generator, TaskSource
+from envscaler.plugin.roles import Part, UserSimulator
 
 __all__ = [
-    "KINDS", "AssessorEntry", "BackendEntry", "CheckerEntry", "Entry", "GeneratorEntry", "Kind", "Sample", "SourceEntry",
-    "SpecsEntry", "TemplatesEntry",
+    "KINDS", "AgentEntry", "AssessorEntry", "BackendEntry", "CheckerEntry", "Entry", "GeneratorEntry", "Kind", "Sample",
+    "SourceEntry", "SpecsEntry", "TemplatesEntry", "UserEntry",
 ]  # fmt: skip
 
 _NAME = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
@@ -88,6 +89,24 @@ class GeneratorEntry(_Made):
 
 
 @dataclass(frozen=True, slots=True)
+class AgentEntry(_Made):
+    """An agent. ``factory(part)`` is called for each episode and gives a policy, as `envscaler.agents.Policy` describes it;
+    UsageError for a setting that is unknown or wrong. ``roles``: those whose language models it asks."""
+
+    factory: Callable[[Part], Any]
+    roles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UserEntry(_Made):
+    """A simulated user. ``factory(part)`` is called for each episode; UsageError for a setting that is unknown or wrong.
+    ``roles``: those whose language models it asks."""
+
+    factory: Callable[[Part], UserSimulator]
+    roles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Folder(Entry):
     """An entry that stands for a folder on disk."""
 
@@ -134,6 +153,8 @@ KINDS: Mapping[str, Kind] = {
         Kind("assessor", "assessor", "envscaler_assessors", AssessorEntry),
         Kind("checker", "checker", "envscaler_checkers", CheckerEntry),
         Kind("generator", "generator of scenarios", "envscaler_generators", GeneratorEntry),
+        Kind("agent", "agent", "envscaler_agents", AgentEntry),
+        Kind("user", "simulated user", "envscaler_users", UserEntry),
         Kind("specs", "pack of specs", "envscaler_specs", SpecsEntry),
         Kind("templates", "folder of templates", "envscaler_templates", TemplatesEntry),
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pluggy
 
 from envscaler.plugin.entries import (
+    AgentEntry,
     AssessorEntry,
     BackendEntry,
     CheckerEntry,
@@ -14,11 +15,13 @@ from envscaler.plugin.entries import (
     SourceEntry,
     SpecsEntry,
     TemplatesEntry,
+    UserEntry,
 )
 
 __all__ = [
     "HOOKS_VERSION",
     "PROJECT",
+    "envscaler_agents",
     "envscaler_assessors",
     "envscaler_backends",
     "envscaler_checkers",
@@ -26,6 +29,7 @@ __all__ = [
     "envscaler_sources",
     "envscaler_specs",
     "envscaler_templates",
+    "envscaler_users",
     "hookimpl",
 ]
 
@@ -63,6 +67,16 @@ def envscaler_checkers() -> Iterable[CheckerEntry]:  # type: ignore[empty-body]
 @hookspec
 def envscaler_generators() -> Iterable[GeneratorEntry]:  # type: ignore[empty-body]
     """The generators of scenarios, asked for when scenarios are to be made."""
+
+
+@hookspec
+def envscaler_agents() -> Iterable[AgentEntry]:  # type: ignore[empty-body]
+    """The agents, asked for when scenarios are to be played by one that does not ship."""
+
+
+@hookspec
+def envscaler_users() -> Iterable[UserEntry]:  # type: ignore[empty-body]
+    """The simulated users, asked for when a conversation is to be held with one that does not ship."""
 
 
 @hookspec

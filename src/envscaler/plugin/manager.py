@@ -19,6 +19,7 @@ from envscaler.plugin.entries import KINDS, Entry, Kind
 from envscaler.plugin.hookspecs import HOOKS_VERSION, PROJECT
 from envscaler.plugin.problems import SHIPPED, Origin, PluginWarning, Problem
 from envscaler.plugin.records import Assessor, BadRow, Checker, Generator, Judgement, Task, TaskSource, Verdict
+from envscaler.plugin.roles import Part, UserSimulator
 
 __all__ = ["Offer", "Plugins", "load"]
 
@@ -46,6 +47,8 @@ _CHECKS: Mapping[str, Mapping[str, Check]] = {
     "assessor": {"assess": _of(Verdict)},
     "checker": {"on_call": _of(Judgement, type(None)), "on_end": _of(Judgement, type(None))},
     "generator": {"generate": _each},
+    "agent": {"reply": lambda boundary, doing, value: value},
+    "user": {name: lambda boundary, doing, value: value for name in ("open", "answer")},
 }
 """For each kind whose objects have methods of ours: what they must give."""
 
@@ -191,6 +194,14 @@ class Plugins:
     def generator(self, name: str) -> Generator:
         """A generator of scenarios."""
         return cast(Generator, self.find("generator", name).make())
+
+    def agent(self, name: str, part: Part) -> Any:
+        """An agent for one episode."""
+        return self.find("agent", name).make(part)
+
+    def user(self, name: str, part: Part) -> UserSimulator:
+        """A simulated user for one episode."""
+        return cast(UserSimulator, self.find("user", name).make(part))
 
     def backend(self, name: str, settings: Mapping[str, Any] | None = None) -> Any:
         """An LLM backend made with a role's settings."""

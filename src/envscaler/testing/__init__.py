@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from envscaler.session.judging import judge, subject
+    from envscaler.testing.agents import AgentConformance
     from envscaler.testing.assessors import AssessorConformance
     from envscaler.testing.backends import BackendConformance
     from envscaler.testing.base import Conformance
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from envscaler.testing.folders import SpecsConformance, TemplatesConformance
     from envscaler.testing.generators import GeneratorConformance
     from envscaler.testing.sources import SourceConformance
+    from envscaler.testing.users import UserConformance
 
 _PUBLIC = {
+    "AgentConformance": "envscaler.testing.agents",
     "AssessorConformance": "envscaler.testing.assessors",
     "BackendConformance": "envscaler.testing.backends",
     "CheckerConformance": "envscaler.testing.checkers",
@@ -32,13 +35,15 @@ _PUBLIC = {
     "SourceConformance": "envscaler.testing.sources",
     "SpecsConformance": "envscaler.testing.folders",
     "TemplatesConformance": "envscaler.testing.folders",
+    "UserConformance": "envscaler.testing.users",
     "judge": "envscaler.session.judging",
     "subject": "envscaler.session.judging",
 }
 
 __all__ = [
-    "AssessorConformance", "BackendConformance", "CheckerConformance", "Conformance", "GeneratorConformance",
-    "SourceConformance", "SpecsConformance", "TemplatesConformance", "judge", "subject",
+    "AgentConformance", "AssessorConformance", "BackendConformance", "CheckerConformance", "Conformance",
+    "GeneratorConformance", "SourceConformance", "SpecsConformance", "TemplatesConformance", "UserConformance", "judge",
+    "subject",
 ]  # fmt: skip
 
 

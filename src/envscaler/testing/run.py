@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Result", "check_offers"]
 
 _SUITES = {
+    "agent": ("agents", "AgentConformance"),
     "assessor": ("assessors", "AssessorConformance"),
     "backend": ("backends", "BackendConformance"),
     "checker": ("checkers", "CheckerConformance"),
@@ -24,6 +25,7 @@ _SUITES = {
     "source": ("sources", "SourceConformance"),
     "specs": ("folders", "SpecsConformance"),
     "templates": ("folders", "TemplatesConformance"),
+    "user": ("users", "UserConformance"),
 }
 
 
@@ -56,7 +58,8 @@ def check_offers(offers: Iterable[Offer]) -> Iterator[Result]:
 
 def _checked(offer: Offer) -> Iterator[Result]:
     made = suite(offer.kind).of(offer.entry)
-    if offer.kind == "backend":
+    asks: tuple[str, ...] = getattr(offer.entry, "roles", ())  # of models, which `envscaler llm check` tries
+    if offer.kind == "backend" or asks:
         made.answers = False  # type: ignore[attr-defined]
     for test, wanted in made.wanted().items():
         outcome, reason = _outcome(made, test)
