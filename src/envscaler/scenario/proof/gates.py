@@ -17,8 +17,6 @@ from envscaler.scenario.proof.notes import tried_words
 from envscaler.scenario.proof.record import Gate, Reason
 from envscaler.scenario.proof.trial import Call, End, Trial
 from envscaler.scenario.proof.ways import free_values, other_ways
-from envscaler.scenario.wording.leaves import leaves
-from envscaler.scenario.wording.told import tells
 from envscaler.scenario.world import World
 
 __all__ = [
@@ -76,16 +74,10 @@ def _user(scenario: Scenario) -> Iterator[Reason]:
     if (user.facts or user.unknown or user.opening) and not user.stop_when.strip():
         yield Reason("user-without-stop", "the user talks, and nothing says when the user is content (stop_when)")
     for fact in user.facts:
-        if not all(tells(fact.text, leaf) for leaf in leaves(fact.name, fact.value, None)) and not _has(
-            fact.text, fact.value
-        ):
-            yield Reason("fact-untold", f"the fact {fact.name} has a text that does not tell its value")
+        if not fact.text.strip():
+            yield Reason("fact-untold", f"the fact {fact.name} has no text, so that the user cannot tell it")
         if fact.name in user.unknown:
             yield Reason("fact-untold", f"the user knows {fact.name}, and does not")
-
-
-def _has(text: str, value: Any) -> bool:
-    return isinstance(value, str) and value.replace("_", " ").lower() in text.replace("_", " ").lower()
 
 
 def _reveals(world: World, scenario: Scenario) -> Iterator[Reason]:
