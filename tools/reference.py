@@ -172,11 +172,18 @@ def _cell(text: str) -> str:
 def diagnostics() -> Iterator[tuple[Path, str]]:
     """A page for each code, and the list of them."""
     from envscaler.replay.examples import CODES as VERIFYING
+    from envscaler.scenario.codes import CODES as SCENARIOS
     from envscaler.spec.codes import CODES as CHECKING
 
     parts = (
         ("Of `envscaler check`", "Found before anything runs.", CHECKING),
         ("Of `envscaler compile`", "Found when the compiled class is held against its own spec.", VERIFYING),
+        (
+            "Of scenarios",
+            "Found when a scenario is read and held against its spec. Goals and guards have the codes of logic, too. "
+            "The snippets lack spec, task, goals or solution where those do not matter.",
+            SCENARIOS,
+        ),
     )
     index = (
         "# Diagnostics\n\n"

@@ -52,6 +52,7 @@ class _Check:
     def __init__(self, world: World, scenario: Scenario, places: Located) -> None:
         self.world, self.scenario, self.places = world, scenario, places
         self.report = Report()
+        self.state: Mapping[str, Any] | None = None
 
     def run(self, changed: bool, states: States | None) -> list[Diagnostic]:
         problem = spec_problem(self.world, self.scenario)
@@ -79,6 +80,7 @@ class _Check:
             return
         try:
             self.world.base(state, states)
+            self.state = states.get(state) if isinstance(state, str) and states is not None else state  # type: ignore[assignment]
         except StateError as error:
             for problem in error.problems:
                 self.report.error("scenario-state", self.places.span("state"), f"state: {printable(problem)}")
@@ -265,9 +267,14 @@ class _Check:
     # -- prose
 
     def _prose(self) -> None:
-        """Numbers of the task that nothing in the scenario or its state has: they may be what a goal should say."""
+        """Numbers of the task that nothing in the scenario or its state has: they may be what a goal should say.
+
+        Where the right outcome is a refusal, they may be what is wrong with the wish.
+        """
+        if self.scenario.outcome == "refusal":
+            return
         told = [n for n in _numbers(self.scenario.task) if len(n.lstrip("0")) > 1]
-        if not told:
+        if not told or (self.state is None and self.scenario.state is not None):
             return
         known = set(map(_value, _numbers(self._known())))
         for number in dict.fromkeys(told):
@@ -284,7 +291,7 @@ class _Check:
         scenario, spec = self.scenario, self.world.spec
         plain = scenario.to_json()
         parts = [plain.get(name) for name in ("setup", "goals", "guards", "solution", "submitted", "user")]
-        parts.append(spec.initial_state if scenario.state is None else scenario.state)
+        parts.append(spec.initial_state if self.state is None else self.state)
         constants = [
             v / 100 if str(c.type) == "money" else v for c in spec.constants.values() if (v := c.value) is not None
         ]
