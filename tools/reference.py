@@ -180,8 +180,7 @@ def diagnostics() -> Iterator[tuple[Path, str]]:
         ("Of `envscaler compile`", "Found when the compiled class is held against its own spec.", VERIFYING),
         (
             "Of scenarios",
-            "Found when a scenario is read and held against its spec. Goals and guards have the codes of logic, too. "
-            "The snippets lack spec, task, goals or solution where those do not matter.",
+            "Found when a scenario is held against its spec, or cannot be read. Goals have the codes of logic, too.",
             SCENARIOS,
         ),
     )

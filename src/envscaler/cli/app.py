@@ -18,7 +18,10 @@ from envscaler.cli import (
     play,
     plugins,
     repair,
+    rollout,
+    runs,
     scenarios,
+    score,
     specs,
     stats,
 )
@@ -66,6 +69,9 @@ assess.add_to(app)
 mutate.add_to(app)
 repair.add_to(app)
 scenarios.add_to(app)
+score.add_to(app)
+rollout.add_to(app)
+runs.add_to(app)
 diff.add_to(app)
 docs.add_to(app)
 stats.add_to(app)

@@ -10,6 +10,7 @@ from envscaler.session.pages import Paged, docs
 from envscaler.session.playing import play
 from envscaler.session.repairing import RepairOptions, repair
 from envscaler.session.replaying import PortReport, replay, replay_folder
+from envscaler.session.scoring import Scored, score, score_run
 from envscaler.session.specs import (
     CheckReport,
     Compiled,
@@ -24,7 +25,7 @@ from envscaler.session.specs import (
 
 __all__ = [
     "Assessed", "CheckReport", "Compiled", "Counted", "Described", "Difference", "Formatted", "Paged", "PortReport",
-    "RepairOptions", "assess", "call", "check", "compile", "describe", "diff", "docs", "fmt", "grammar_card",
-    "json_schema", "load", "mutate", "new", "play", "repair", "replay", "replay_folder", "spec_files", "stats",
-    "write_mutation_page", "write_report",
+    "RepairOptions", "Scored", "assess", "call", "check", "compile", "describe", "diff", "docs", "fmt", "grammar_card",
+    "json_schema", "load", "mutate", "new", "play", "repair", "replay", "replay_folder", "score", "score_run", "spec_files",
+    "stats", "write_mutation_page", "write_report",
 ]  # fmt: skip

@@ -55,7 +55,7 @@ class Worlds:
             checked = sound(file)
             assert checked.spec is not None
             if checked.spec.name == ref.name:
-                if checked.spec.hash == ref.hash:
+                if ref.hash in ("", checked.spec.hash):
                     return checked
                 changed.append(checked)
         if not changed:
