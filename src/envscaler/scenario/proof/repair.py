@@ -13,7 +13,8 @@ from envscaler.scenario.world import States, World
 __all__ = ["Settled", "settle"]
 
 _ROUNDS: Final = 3
-_DROPPED: Final = frozenset({"goal-true-at-start", "goal-never-fails", "free-value-locked"})
+_DROPPED: Final = frozenset({"goal-true-at-start", "goal-never-fails", "free-value-locked", "literal-untold"})
+_FOLLOWS: Final = frozenset({"idle-scores"})  # from a goal that is true at the start
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,9 @@ def settle(
 
 def _mended(scenario: Scenario, proof: Proof) -> Scenario | None:
     """The scenario without the goals at fault; None when something else is at fault too, or no goal would be left."""
-    if any(reason.code not in _DROPPED or reason.goal < 0 for reason in proof.reasons):
+    faults = [reason for reason in proof.reasons if reason.code not in _FOLLOWS]
+    if not faults or any(reason.code not in _DROPPED or reason.goal < 0 for reason in faults):
         return None
-    wrong = {reason.goal for reason in proof.reasons}
+    wrong = {reason.goal for reason in faults}
     goals = tuple(goal for n, goal in enumerate(scenario.goals) if n not in wrong)
     return replace(scenario, goals=goals).named() if goals else None
