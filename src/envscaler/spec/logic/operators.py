@@ -120,7 +120,10 @@ def _unary(b: Block, node: cst.UnaryOperation, expected: Type | None) -> Value:
 
 def condition(b: Block, node: cst.BaseExpression) -> None:
     """Check that an expression is a condition: bool and never null."""
-    of = infer(b, node).type
+    _is_condition(b, node, infer(b, node).type)
+
+
+def _is_condition(b: Block, node: cst.BaseExpression, of: Type) -> None:
     if of in (BOOL, NEVER):
         return
     source = b.source(node)
@@ -151,9 +154,10 @@ def _comparison_fix(of: Type, source: str) -> str:
 def _boolean(b: Block, node: cst.BooleanOperation, expected: Type | None) -> Value:
     if isinstance(node.operator, cst.Or) and _is_fail(node.right):
         return _or_fail(b, node)
-    if _is_default(b, node):
+    left = infer(b, node.left).type  # once only: chains of `and` are as deep as they are long
+    if _is_default(b, node, left):
         return b.note(node, Value(NEVER))
-    condition(b, node.left)
+    _is_condition(b, node.left, left)
     before = b.env.copy()
     narrow(b, node.left, isinstance(node.operator, cst.And))
     condition(b, node.right)
@@ -162,9 +166,8 @@ def _boolean(b: Block, node: cst.BooleanOperation, expected: Type | None) -> Val
     return b.note(node, Value(BOOL))
 
 
-def _is_default(b: Block, node: cst.BooleanOperation) -> bool:
+def _is_default(b: Block, node: cst.BooleanOperation, left: Type) -> bool:
     """`x or "default"` means a conditional expression here; said once, for both sides."""
-    left = infer(b, node.left).type
     if left in (BOOL, NEVER) or infer(b, node.right).type == BOOL:
         return False
     x, y = b.source(node.left), b.source(node.right)
