@@ -49,12 +49,11 @@ def statement(world: World, collection: str, key: str, record: Mapping[str, Any]
     parts: list[str] = []
     for field in shape.fields:
         value, of = record.get(field.json), strip_null(field.shape)
-        plain = isinstance(value, str | int | float) and value != "" and not isinstance(of, s.Ref)
-        if len(parts) < _FIELDS and plain and len(str(value)) <= _LONG and "\n" not in str(value):
-            unit = unit_of(field) if isinstance(value, int | float) and not isinstance(value, bool) else ""
-            join = ": " if isinstance(value, bool) else " "
-            parts.append(f"{label_of(field)}{join}{said(value, field.shape, money)}" + (f" {unit}" if unit else ""))
-    return f"{noun_of(shape.name).capitalize()} {key} has {listed(parts)}." if parts else ""
+        plain = isinstance(value, str | int | float) and not isinstance(value, bool) and not isinstance(of, s.Ref)
+        if len(parts) < _FIELDS and plain and value != "" and len(str(value)) <= _LONG and "\n" not in str(value):
+            unit = unit_of(field) if isinstance(value, int | float) else ""
+            parts.append(f"{label_of(field)} {said(value, field.shape, money)}" + (f" {unit}" if unit else ""))
+    return f"{noun_of(shape.name).capitalize()} {key}: {listed(parts)}." if parts else ""
 
 
 def correspondence(world: World, said: Sequence[str], rng: random.Random) -> list[str]:
@@ -65,7 +64,7 @@ def correspondence(world: World, said: Sequence[str], rng: random.Random) -> lis
         size = rng.randint(3, 8)
         heaps.append(left[:size])
         left = left[size:]
-    return [notes(world.templates, rng, said=heap, first=n == 0) for n, heap in enumerate(heaps)]
+    return [notes(world.templates, rng, said=heap, number=n) for n, heap in enumerate(heaps)]
 
 
 def _records(state: Mapping[str, Any], shape: s.Collection) -> Iterator[tuple[Any, Mapping[str, Any]]]:

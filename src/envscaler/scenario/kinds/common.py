@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from envscaler.scenario.model import Scenario, Source, Step, User
 from envscaler.scenario.plan import Plan
@@ -13,7 +13,10 @@ from envscaler.scenario.search import SearchSettings, plans
 from envscaler.scenario.wording import Worded, styles
 from envscaler.scenario.world import World
 
-__all__ = ["Found", "episode_seed", "found_plans", "rng_of", "scenario_of", "steps_of"]
+__all__ = ["Found", "episode_seed", "found_plans", "made_of", "rng_of", "scenario_of", "steps_of"]
+
+
+_MISSES: Final = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,18 @@ def found_plans(
     for n, plan in enumerate(plans(world, world.base(state), settings, draws, episode_seed(world, seed))):
         rng = rng_of(world, kind, seed, n)
         yield Found(plan, rng.choice(names), rng, episode_seed(world, seed))
+
+
+def made_of(found: Iterable[Found], make: Callable[[Found], Scenario | None]) -> Iterator[Scenario]:
+    """What ``make`` makes of each plan; it ends where many in a row give nothing."""
+    missed = 0
+    for one in found:
+        made = make(one)
+        missed = missed + 1 if made is None else 0
+        if made is not None:
+            yield made
+        elif missed == _MISSES:
+            return
 
 
 def episode_seed(world: World, seed: int) -> int:

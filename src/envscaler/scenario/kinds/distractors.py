@@ -5,15 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, Final
 
 from envscaler.errors import StateError
 from envscaler.runtime import shapes as s
-from envscaler.scenario.kinds.common import Found, found_plans, rng_of, scenario_of
+from envscaler.scenario.kinds.common import Found, found_plans, made_of, rng_of, scenario_of
 from envscaler.scenario.model import Fact, Scenario, User
-from envscaler.scenario.plan import Plan
 from envscaler.scenario.wording import worded
 from envscaler.scenario.wording.english import noun_of
+from envscaler.scenario.wording.values import said
 from envscaler.scenario.world import World
 
 __all__ = ["Distractors"]
@@ -34,31 +35,29 @@ class Distractors:
         self, world: World, state: Mapping[str, Any], seed: int, tools: Sequence[str] = ()
     ) -> Iterator[Scenario]:
         """See `plugin.Generator`. The scenarios have a state of their own."""
-        made, twins = with_twins(world, state, rng_of(world, self.name, seed, "twins"))
+        changed, twins = with_twins(world, state, rng_of(world, self.name, seed, "twins"))
         if not twins:
-            return
-        for found in found_plans(world, made, self.name, seed, tools):
-            meant = next((at for at in _described(found.plan) if at in twins), None)
-            if meant is not None:
-                yield self._scenario(world, made, found, meant, twins[meant])
+            return iter(())
+        plans = found_plans(world, changed, self.name, seed, tools)
+        return made_of(plans, lambda found: self._made(world, changed, twins, found))
 
-    def _scenario(
-        self, world: World, state: Mapping[str, Any], found: Found, meant: tuple[str, str], other: str
-    ) -> Scenario:
-        collection = meant[0]
+    def _made(
+        self, world: World, state: Mapping[str, Any], twins: Mapping[tuple[str, str], str], found: Found
+    ) -> Scenario | None:
+        meant = next((at for at in found.plan.described if at in twins), None)
+        if meant is None:
+            return None
+        collection, other = meant[0], twins[meant]
         noun, field = noun_of(world.collections[collection].record.name), _name_field(world.collections[collection])
         assert field is not None
-        name = state[collection][other][field.json]
-        remark = f"there is another {noun} with the {field.json.replace('_', ' ')} {name}, which I do not mean"
-        told = worded(world, found.plan, found.style, found.rng, more=[remark])
-        fact = Fact(f"other_{noun.replace(' ', '_')}", other, f"The other {noun} {name} is {other}.")
+        name, label = state[collection][other][field.json], field.json.replace("_", " ")
+        described = {**found.plan.described, meant: {field.json: name, **found.plan.described[meant]}}
+        plan = replace(found.plan, described=described)
+        remark = f"there is another {noun} with the {label} {said(name, s.STR)}, which is not the one that I mean"
+        told = worded(world, plan, found.style, found.rng, more=[remark])
+        fact = Fact(f"other_{noun.replace(' ', '_')}", other, f"The other {noun} is {other}.")
         user = User((*told.facts, fact), told.unknown, told.stop_when)
         return scenario_of(world, self.name, found, told, state=state, user=user, tags={"alike": collection})
-
-
-def _described(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Records that the task describes rather than names by their key."""
-    yield from plan.described
 
 
 def with_twins(

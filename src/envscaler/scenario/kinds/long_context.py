@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from envscaler.scenario.kinds.background import correspondence, statements
-from envscaler.scenario.kinds.common import found_plans, scenario_of
+from envscaler.scenario.kinds.common import Found, found_plans, made_of, scenario_of
 from envscaler.scenario.model import Scenario
 from envscaler.scenario.plan import Plan
 from envscaler.scenario.wording import worded
@@ -30,12 +30,15 @@ class LongContext:
         self, world: World, state: Mapping[str, Any], seed: int, tools: Sequence[str] = ()
     ) -> Iterator[Scenario]:
         """See `plugin.Generator`."""
-        for found in found_plans(world, state, self.name, seed, tools):
-            background = self._background(world, state, found.plan, found.rng)
-            if background:
-                told = worded(world, found.plan, found.style, found.rng, background=background)
-                tags = {"words": len(told.task.split())}
-                yield scenario_of(world, self.name, found, told, tags=tags)
+        plans = found_plans(world, state, self.name, seed, tools)
+        return made_of(plans, lambda found: self._made(world, state, found))
+
+    def _made(self, world: World, state: Mapping[str, Any], found: Found) -> Scenario | None:
+        background = self._background(world, state, found.plan, found.rng)
+        if not background:
+            return None
+        told = worded(world, found.plan, found.style, found.rng, background=background)
+        return scenario_of(world, self.name, found, told, tags={"words": len(told.task.split())})
 
     def _background(self, world: World, state: Mapping[str, Any], plan: Plan, rng: random.Random) -> list[str]:
         said = statements(world, state, plan, rng, rng.choice(_SIZES))

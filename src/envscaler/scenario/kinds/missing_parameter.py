@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from envscaler.scenario.kinds.common import found_plans, scenario_of
+from envscaler.scenario.kinds.common import Found, found_plans, made_of, scenario_of
 from envscaler.scenario.model import Scenario, User
 from envscaler.scenario.plan import Plan
 from envscaler.scenario.wording import Worded, worded
@@ -34,17 +34,19 @@ class MissingParameter:
         self, world: World, state: Mapping[str, Any], seed: int, tools: Sequence[str] = ()
     ) -> Iterator[Scenario]:
         """See `plugin.Generator`."""
-        for found in found_plans(world, state, self.name, seed, tools):
-            options = list(_options(world, found.plan))
-            if not options:
-                continue
-            withheld = found.rng.sample(options, min(len(options), found.rng.choice((1, 1, _MOST))))
-            told = _without(world, found.plan, found.style, found.rng, withheld)
-            if told is None:
-                continue
-            user = User(told.facts, told.unknown, told.stop_when, told.opening)
-            tags = {"withheld": len(withheld)}
-            yield scenario_of(world, self.name, found, told, user=user, tags=tags)
+        plans = found_plans(world, state, self.name, seed, tools)
+        return made_of(plans, lambda found: self._made(world, found))
+
+    def _made(self, world: World, found: Found) -> Scenario | None:
+        options = list(_options(world, found.plan))
+        if not options:
+            return None
+        withheld = found.rng.sample(options, min(len(options), found.rng.choice((1, 1, _MOST))))
+        told = _without(world, found.plan, found.style, found.rng, withheld)
+        if told is None:
+            return None
+        user = User(told.facts, told.unknown, told.stop_when, told.opening)
+        return scenario_of(world, self.name, found, told, user=user, tags={"withheld": len(withheld)})
 
 
 def _options(world: World, plan: Plan) -> Iterator[tuple[int, str]]:

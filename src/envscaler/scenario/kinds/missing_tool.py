@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from envscaler.scenario.kinds.common import found_plans, scenario_of
+from envscaler.scenario.kinds.common import Found, found_plans, made_of, scenario_of
 from envscaler.scenario.model import Reveal, Scenario
 from envscaler.scenario.wording import worded
 from envscaler.scenario.wording.worded import asked
@@ -31,12 +31,15 @@ class MissingTool:
         self, world: World, state: Mapping[str, Any], seed: int, tools: Sequence[str] = ()
     ) -> Iterator[Scenario]:
         """See `plugin.Generator`."""
-        for found in found_plans(world, state, self.name, seed, tools):
-            calls = [found.plan.calls[n] for n in asked(found.plan)]
-            needed = list(dict.fromkeys(call.tool for call in calls if call.actor == "agent"))
-            if not needed:
-                continue
-            tool = found.rng.choice(needed)
-            reveal = Reveal((tool,), 1, found.rng.choice(_TEXTS).format(tool=tool))
-            told = worded(world, found.plan, found.style, found.rng)
-            yield scenario_of(world, self.name, found, told, reveal=(reveal,), tags={"missing": tool})
+        plans = found_plans(world, state, self.name, seed, tools)
+        return made_of(plans, lambda found: self._made(world, found))
+
+    def _made(self, world: World, found: Found) -> Scenario | None:
+        calls = [found.plan.calls[n] for n in asked(found.plan)]
+        needed = list(dict.fromkeys(call.tool for call in calls if call.actor == "agent"))
+        if not needed:
+            return None
+        tool = found.rng.choice(needed)
+        reveal = Reveal((tool,), 1, found.rng.choice(_TEXTS).format(tool=tool))
+        told = worded(world, found.plan, found.style, found.rng)
+        return scenario_of(world, self.name, found, told, reveal=(reveal,), tags={"missing": tool})

@@ -18,7 +18,7 @@ _NAMES: Final = ("name", "full_name", "title", "label")
 _ADJECTIVES: Final = ("status", "state", "kind", "type")
 _ONE_WORD: Final = re.compile(r"[\w.+@-]*\w")
 _DEEP: Final = 3
-_PLAIN_NAME: Final = re.compile(r"[^\W\d_][\w'’.-]*(?: [\w'’.&-]+)*")
+_PLAIN_NAME: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][\w'’.-]*(?: (?:of|the|and|de|von|van|[A-ZÀ-ÖØ-Þ0-9&][\w'’.-]*))*")
 
 
 class Records:
@@ -85,8 +85,8 @@ class Records:
         words = [self._value(collection, n, left.pop(n)) for n in _ADJECTIVES if self._is_word(collection, n, left)]
         words.append(noun)
         for name in _NAMES:
-            if isinstance(left.get(name), str) and left[name]:
-                words.append(_named(left.pop(name)))
+            if name in self._fields(collection) and isinstance(left.get(name), str) and left[name]:
+                words.append(_named(left.pop(name), name))
                 break
         whole = short = f"the {' '.join(words)}"
         refs = [name for name in left if self._ref(collection, name) is not None]
@@ -141,5 +141,5 @@ class Records:
         return {f.json: f for f in self.world.collections[collection].record.fields}
 
 
-def _named(name: str) -> str:
-    return name if name[:1].isupper() and _PLAIN_NAME.fullmatch(name) else said(name, s.STR)
+def _named(name: str, field: str) -> str:
+    return name if field != "title" and _PLAIN_NAME.fullmatch(name) else said(name, s.STR)

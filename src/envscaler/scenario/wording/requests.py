@@ -180,11 +180,12 @@ class Speaker:
             return Detail(name, label, shown, f"{label} {shown}", leading is not None and of_ref)
         if leading is not None:
             return Detail(name, label, shown, f"{leading[1]} {shown}", True)
+        short = re.sub(rf"^the {re.escape(label)} (?=[A-Z0-9\"“])", "", shown)
         if re.search(r" (by|from|to|for|with)$", label):
             return Detail(name, label, shown, f"{label} {shown}")
         noun = self.records.noun(shape.collection) if isinstance(shape, s.Ref) else label
         same = label == noun or shown.startswith((f"the {label} ", f"the new {label}"))
-        return Detail(name, label, shown, shown if same else f"{shown} as {label}")
+        return Detail(name, label, short, shown if same else f"{shown} as {label}")
 
     def value(self, index: int, path: str, value: Any, shape: s.Shape) -> str:
         """A value with all its parts; records within it are spoken of as `record` does."""

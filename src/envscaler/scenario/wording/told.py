@@ -8,7 +8,7 @@
 | date | `2031-05-12`, `12 May 2031` or `May 12, 2031` |
 | time | `09:00`, `9:00` or `09:00:00` |
 | date with time | its own text, or a date, then `at`, a comma or a space, then a time |
-| true | what it is about (`express`), in any case |
+| true | what it is about (`express`), in any case, where that does not mean false |
 | false | what it is about after `no`, `not` or `without`, or before `: no` |
 | null, empty list, empty mapping | what it is about after `no` or `without`, or before `: none` |
 | text without a character | what it is about before `left empty`, or as null |
@@ -33,7 +33,7 @@ from envscaler.runtime import shapes as s
 from envscaler.runtime.values import same
 from envscaler.scenario.model import Fact, Scenario, Step
 from envscaler.scenario.wording.leaves import Leaf, leaves, source_of
-from envscaler.scenario.wording.values import EMPTY, MONTHS, NONE, enum_words
+from envscaler.scenario.wording.values import EMPTY, MONTHS, NONE, enum_words, looks_like
 from envscaler.scenario.world import World
 
 __all__ = ["Untold", "tells", "told", "told_in"]
@@ -44,13 +44,8 @@ _DATES: Final = re.compile(
 )
 _TIMES: Final = re.compile(r"(?<![\w:.-])(\d{1,2}):(\d\d)(?::(\d\d))?(?![\w:])")
 _QUOTED: Final = re.compile(r'"[^"\n]*"|“[^”]*”')
+_TEMPORAL: Final = (s.DATE, s.TIME, s.DATETIME, s.LOCAL_DATETIME)
 _ENDINGS: Final = frozenset(("id", "ids", "no", "key", "str", "ml", "mg", "kg", "km", "mm", "cm"))
-_LOOKS: Final = (
-    (re.compile(r"\d{4}-\d\d-\d\d"), s.DATE),
-    (re.compile(r"\d\d:\d\d(:\d\d)?"), s.TIME),
-    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z?"), s.DATETIME),
-)
-_WORD: Final = re.compile(r"[a-z]+(?:_[a-z]+)+")
 _NUMBERED: Final = re.compile(r"^[ \t]*\d+[.)](?=\s)", re.M)
 _NUMBER: Final = re.compile(r"(?<![\w.,:/#-])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w:/]|-\w|[.,]\d)")
 
@@ -110,13 +105,15 @@ def _within(value: Any, whole: Any) -> bool:
 def tells(text: str, leaf: Leaf) -> bool:
     """Whether ``text`` tells the value; see the table above."""
     value, shape = leaf.value, leaf.shape
-    if shape is s.ANY and isinstance(value, str):
-        shape = _looks_like(value)
+    if isinstance(value, str) and (shape is s.ANY or shape in _TEMPORAL):
+        shape = looks_like(value)
     if value is None or (isinstance(value, list | tuple | dict) and not value):
         return _none(text, leaf.label)
     if isinstance(value, bool):
-        no = _said(text, rf"(?:no|not|without) {_about(leaf.label)}|{_about(leaf.label)}: no")
-        return no if not value else not no and _said(text, _about(leaf.label))
+        about = _about(leaf.label)
+        if value:
+            return _said(text, rf"(?<!no )(?<!not )(?<!without ){about}(?!: no\b)")
+        return _said(text, rf"(?:no|not|without) {about}|{about}: no")
     if isinstance(value, str):
         return _tells_text(text, value, shape, leaf)
     return Decimal(repr(value)) in _numbers(text)
@@ -135,7 +132,7 @@ def _tells_text(text: str, value: str, shape: s.Shape, leaf: Leaf) -> bool:
         return value in {day for _, day in _dates(text)}
     if shape is s.TIME:
         return value.removesuffix(":00") in {at for _, _, at in _times(text)}
-    if shape is s.DATETIME or shape is s.LOCAL_DATETIME:
+    if shape is s.DATETIME:
         return value.removesuffix("Z").removesuffix(":00") in set(_moments(text))
     return False
 
@@ -159,13 +156,6 @@ def _about(label: str) -> str:
         short.pop()
     both = dict.fromkeys(r"\s+".join(map(re.escape, one)) for one in (words, short))
     return f"(?:{'|'.join(both)})"
-
-
-def _looks_like(value: str) -> s.Shape:
-    for pattern, shape in _LOOKS:
-        if pattern.fullmatch(value):
-            return shape
-    return s.Enum((value,)) if _WORD.fullmatch(value) else s.STR
 
 
 def _said(text: str, pattern: str) -> bool:

@@ -19,6 +19,7 @@ __all__ = [
     "enum_words",
     "fields_of",
     "label_of",
+    "looks_like",
     "member_of",
     "number",
     "said",
@@ -40,6 +41,13 @@ _CURRENCY: Final = re.compile(
     r"\b(?:amounts?|values?|prices?|fees?|money|sums?)\b[^.;]{0,40}?\bin (euros|dollars|pounds|francs|yen|crowns|rupees)\b",
     re.I,
 )
+_TEMPORAL: Final = (s.DATE, s.TIME, s.DATETIME, s.LOCAL_DATETIME)
+_LOOKS: Final = (
+    (re.compile(r"\d{4}-\d\d-\d\d"), s.DATE),
+    (re.compile(r"\d\d:\d\d(:\d\d)?"), s.TIME),
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z?"), s.DATETIME),
+)
+_WORD: Final = re.compile(r"[a-z]+(?:_[a-z]+)+")
 _UNITS: Final = frozenset(("ml", "mg", "kg", "km", "mm", "cm"))
 _NO_UNIT: Final = re.compile(
     r"(?:an?|the|what|how|whether|where|which|who|as|from|one|either|such|for|its|only|when|if)\b", re.I
@@ -52,6 +60,14 @@ def currency(*texts: str) -> str:
         if (found := _CURRENCY.search(" ".join(text.split()))) is not None:
             return found[1].lower()
     return ""
+
+
+def looks_like(value: str) -> s.Shape:
+    """What a text is where its type does not say: a date, a time, a date with time, a word of an enumeration, or any text."""
+    for pattern, shape in _LOOKS:
+        if pattern.fullmatch(value):
+            return shape
+    return s.Enum((value,)) if _WORD.fullmatch(value) else s.STR
 
 
 def strip_null(shape: s.Shape) -> s.Shape:
@@ -122,8 +138,8 @@ def number(value: float) -> str:
 
 
 def _said_text(value: str, shape: s.Shape, quote: bool) -> str:
-    if shape is s.ANY and re.fullmatch(r"[a-z]+(?:_[a-z]+)+", value):
-        return enum_words(value)
+    if shape is s.ANY or shape in _TEMPORAL:
+        shape = looks_like(value)
     if isinstance(shape, s.Enum | s.Const):
         return enum_words(value)
     if isinstance(shape, s.Ref) or shape is s.ZONE:
@@ -132,8 +148,8 @@ def _said_text(value: str, shape: s.Shape, quote: bool) -> str:
         if shape is s.DATE:
             return _said_date(date.fromisoformat(value))
         if shape is s.TIME:
-            return _said_time(time.fromisoformat(value)) if re.fullmatch(r"[\d:]+", value) else value
-        if shape is s.DATETIME or shape is s.LOCAL_DATETIME:
+            return _said_time(time.fromisoformat(value))
+        if shape is s.DATETIME:
             return _said_moment(value)
     except ValueError:
         return value
@@ -158,10 +174,7 @@ def _said_time(at: time) -> str:
 
 
 def _said_moment(value: str) -> str:
-    plain = value.removesuffix("Z")
-    if not re.fullmatch(r"[\d-]{10}T[\d:]{5,8}", plain):
-        return value
-    at = datetime.fromisoformat(plain)
+    at = datetime.fromisoformat(value.removesuffix("Z"))
     return f"{_said_date(at.date())} at {_said_time(at.time())}" + (" UTC" if value.endswith("Z") else "")
 
 
