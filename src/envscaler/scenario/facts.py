@@ -27,11 +27,11 @@ class Loose:
     texts: frozenset[str] = frozenset()
     fields: frozenset[tuple[str, str]] = frozenset()
 
-    def holds(self, value: Any) -> bool:
-        """Whether a value is left open."""
+    def holds(self, value: Any, anew: bool = True) -> bool:
+        """Whether a value is left open; ``anew``: in something that is new."""
         if value.__class__ is str and any(one in value for one in self.texts):
             return True
-        return value.__class__ is not bool and value in self.values
+        return anew and value.__class__ is not bool and value in self.values
 
 
 def conjunction(parts: Sequence[str]) -> str:
@@ -69,7 +69,7 @@ class Facts:
     def _record(state: Any, place: Place) -> Mapping[str, Any]:
         part = getattr(state, place.state)
         found = part.value if place.key is None else part.get(place.key)
-        return {} if found is None else found  # type: ignore[no-any-return]
+        return {} if found is None else found
 
     # -- what changed
 
@@ -110,7 +110,7 @@ class Facts:
             case _ if shape is s.ANY and isinstance(old, dict) and isinstance(new, dict):
                 yield from self._entries(where, s.DictOf(s.ANY), old, new)
             case _:
-                parts = self.equal(where, shape, new)
+                parts = self.equal(where, shape, new, anew=old is s.MISSING)
                 if parts:
                     yield parts, f" is {_shown(shape, new)}"
 
@@ -154,27 +154,20 @@ class Facts:
         yield from self._counted(where, item, old, new)
 
     def _counted(self, where: str, item: s.Shape, old: list[Any], new: list[Any]) -> Iterator[tuple[list[str], str]]:
-        """A list of structs that grew or shrank: how often what came, or went, is in it."""
-        told: dict[str, list[str]] = {}
-        differing = [v for v in new if v not in old] or [v for v in old if v not in new] or new[len(old) :]
-        for value in differing:
+        """A list of structs that grew or shrank: how often that is in it of which there is more, or less, now."""
+        before = [frozenset(self.equal("e", item, value)) for value in old]
+        after = [frozenset(self.equal("e", item, value)) for value in new]
+        told: set[frozenset[str]] = set()
+        for value in (*new, *old):
             parts = self.equal("e", item, value)
-            told[conjunction(parts)] = parts
-        for text, parts in told.items():
-            many = sum(1 for value in new if self.equal("e", item, value) == parts)
-            if text:
-                yield (
-                    [f"count(1 for e in {where} if {text}) == {many}"],
-                    f" has {many} such: {self._words(item, new, parts)}",
-                )
-        if not any(told):
+            each = frozenset(parts)
+            was, now = (sum(each <= one for one in found) for found in (before, after))
+            if parts and was != now and each not in told:
+                told.add(each)
+                fact = f"count(1 for e in {where} if {conjunction(parts)}) == {now}"
+                yield [fact], f" has {now or 'no'} such: {_shown(item, value)}"
+        if not told:
             yield [f"len({where}) == {len(new)}"], f" has {len(new)} entries"
-
-    def _words(self, item: s.Shape, values: list[Any], parts: list[str]) -> str:
-        for value in values:
-            if self.equal("e", item, value) == parts:
-                return _shown(item, value)
-        return "no more"
 
     # -- what is
 
@@ -203,15 +196,16 @@ class Facts:
             and not self._open(one.shape, values[one.name])
         )
 
-    def equal(self, where: str, shape: s.Shape, value: Any) -> list[str]:
-        """That a place holds a value: conditions for all of it, none when it is left open."""
-        if self._open(shape, value):
+    def equal(self, where: str, shape: s.Shape, value: Any, anew: bool = True) -> list[str]:
+        """That a place holds a value: conditions for all of it, none when it is left open. ``anew``: nothing was there
+        before; where something else was, a value that nobody told is a fact too."""
+        if self._open(shape, value, anew):
             return []
         match shape:
             case s.Nullable():
                 if value is None:
                     return [f"{where} is None"]
-                parts = self.equal(where, shape.of, value)
+                parts = self.equal(where, shape.of, value, anew)
                 needs = _parted(shape.of) or shape.of is s.BOOL or isinstance(shape.of, s.Ref)
                 return [f"{where} is not None", *parts] if needs else parts
             case s.Ref() if value in self.fresh.get(shape.collection, ()):
@@ -233,6 +227,8 @@ class Facts:
             return [where if value else f"not {where}"]
         if value.__class__ is float and value != int(value):
             return [f"abs({where} - {literal(shape, value)}) < {_CLOSE}".replace("- -", "+ ")]
+        if shape is s.ZONE:
+            return [f"str({where}) == {literal(shape, value)}"]
         return [f"{where} == {literal(shape, value)}"]
 
     def _all_entries(self, where: str, shape: s.DictOf, value: Mapping[Any, Any]) -> list[str]:
@@ -286,14 +282,14 @@ class Facts:
     def _made(self, shape: s.Shape, key: Any) -> bool:
         return isinstance(shape, s.Ref) and key in self.fresh.get(shape.collection, ())
 
-    def _open(self, shape: s.Shape, value: Any) -> bool:
+    def _open(self, shape: s.Shape, value: Any, anew: bool = True) -> bool:
         if isinstance(shape, s.Enum | s.Const) or value is None:
             return False
         if isinstance(shape, s.Ref):
             return False
         if value.__class__ is str and self.made and any(key in value for key in self.made):
             return True
-        return value.__class__ in (str, int, float) and self.loose.holds(value)
+        return value.__class__ in (str, int, float) and self.loose.holds(value, anew)
 
 
 def _parted(shape: s.Shape) -> bool:

@@ -90,28 +90,31 @@ def _of_fields(change: _Change, facts: Facts) -> Iterable[Goal]:
 
 def _of_added(added: Sequence[_Change], facts: Facts) -> Iterable[Goal]:
     """One goal for all new records that are alike; a key that somebody gives is part of the goal."""
-    alike: dict[tuple[str, str], list[_Change]] = {}
+    made: list[tuple[_Change, list[str]]] = []
     for change in added:
         shape = change.place.shape
         assert isinstance(shape, s.Collection)
         record = facts.now(change.place)
-        if shape.key.make is None:
-            where = f"final.{change.place.state}"
-            said = facts.all_of(f"{where}[{key_literal(change.place.key)}]", shape.record, record, shape.name)
-            parts = [f"{key_literal(change.place.key)} in {where}", *said]
-            yield Goal(conjunction(parts), f"there is a new {change.place.words()}", tuple(change.steps))
+        if shape.key.make is not None:
+            made.append((change, facts.all_of("r", shape.record, record, shape.name)))
             continue
-        said = facts.all_of("r", shape.record, record, shape.name)
-        told = conjunction([f"k not in initial.{shape.name}", *said])
-        alike.setdefault((shape.name, told), []).append(change)
-    for (name, told), group in alike.items():
-        shape = group[0].place.shape
-        many = len(group)
-        expression = f"count(k for k, r in final.{name}.items() if {told}) == {many}"
-        noun = words_of(shape.record.name)
+        where, key = f"final.{shape.name}", key_literal(change.place.key)
+        said = facts.all_of(f"{where}[{key}]", shape.record, record, shape.name)
+        text = f"there is a new {change.place.words()}"
+        yield Goal(conjunction([f"{key} in {where}", *said]), text, tuple(change.steps))
+    told: set[tuple[str, frozenset[str]]] = set()
+    for change, said in made:
+        name, each = change.place.state, frozenset(said)
+        if (name, each) in told:
+            continue
+        told.add((name, each))
+        group = [other for other, parts in made if other.place.state == name and each <= frozenset(parts)]
+        fresh = conjunction([f"k not in initial.{name}", *said])
+        noun, many = words_of(change.place.shape.record.name), len(group)
         text = f"there is one new {noun}" if many == 1 else f"there are {many} new ones of {noun}, all alike"
-        details = facts.described(shape.record, facts.now(group[0].place), name)
-        steps = tuple(sorted({n for change in group for n in change.steps}))
+        details = facts.described(change.place.shape.record, facts.now(change.place), name)
+        steps = tuple(sorted({n for one in group for n in one.steps}))
+        expression = f"count(k for k, r in final.{name}.items() if {fresh}) == {many}"
         yield Goal(expression, f"{text}: {details}" if details else text, steps)
 
 

@@ -86,7 +86,7 @@ class Arguments:
                 for name, value in leaves(self.ground.record(at)):
                     known.setdefault(name, []).append(value)
             self.ground.memo["values", focus] = known
-        return known  # type: ignore[no-any-return]
+        return known
 
     # -- by shape
 

@@ -94,7 +94,7 @@ class Ground:
         if found is None:
             found = {}
             near = self._beside(at)
-            for one in [*near, *(far for one in near for far in self._beside(one))]:
+            for one in [*near, *(far for other in near for far in self._beside(other))]:
                 keys = found.setdefault(one[0], [])
                 if one != at and one[1] not in keys and len(keys) < _NEAR:
                     keys.append(one[1])
@@ -127,7 +127,7 @@ class Ground:
         known = self.memo.get(("alike", name))
         if known is None:
             known = self.memo["alike", name] = alike(name, self.named)
-        return known  # type: ignore[no-any-return]
+        return known
 
 
 def alike(name: str, names: Iterable[str]) -> list[str]:
