@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,10 +14,11 @@ from typer.core import TyperGroup
 
 from envscaler.cli import exits
 from envscaler.cli.options import Jobs
-from envscaler.cli.out import boundary, echo, note
+from envscaler.cli.out import boundary, echo, echo_json, note
 
 if TYPE_CHECKING:
     from envscaler.scenario.summary import Summary
+    from envscaler.session.scenario_files import CheckedFile
     from envscaler.session.scenarios import Made, MakingProgress
 
 __all__ = ["add_to"]
@@ -40,6 +42,8 @@ def add_to(app: typer.Typer) -> None:
         help="Make proved scenarios for specs, check files of them, report on them.",
     )
     group.command("make")(boundary(make))
+    group.command("check")(boundary(check))
+    group.command("report")(boundary(report))
     app.add_typer(group, name="scenarios")
 
 
@@ -96,6 +100,74 @@ def make(
         made = make_scenarios(specs, output, options, jobs=jobs, run=run, as_yaml=as_yaml, progress=told)
     _show(made)
     return exits.OK if made.complete else exits.FINDINGS
+
+
+Specs = Annotated[
+    Path | None,
+    typer.Option("--specs", metavar="DIR", help="Where the specs are. Default: specs, then those that are installed."),
+]
+AnyHash = Annotated[bool, typer.Option("--any-hash", help="Take a spec that was changed since, too.")]
+
+
+def check(
+    file: Annotated[Path, typer.Argument(help="A file of scenarios, JSON lines or YAML.", show_default=False)],
+    specs: Specs = None,
+    any_hash: AnyHash = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    jobs: Jobs = 1,
+) -> int:
+    """Hold scenarios against their specs and prove each once more; every problem with its place and code.
+
+    The exit code is 1 when one does not hold.
+    """
+    from envscaler.diagnostics import render_json, render_text
+    from envscaler.session.scenario_files import check_scenarios
+
+    with _counting() as progress:
+        found = check_scenarios(file, specs=specs, any_hash=any_hash, jobs=jobs, progress=progress)
+    if as_json:
+        problems = json.loads(render_json(found.diagnostics))
+        echo_json({"scenarios": found.count, "proved": found.proved, "diagnostics": problems})
+    else:
+        if found.diagnostics:
+            echo(render_text(found.diagnostics, found.sources) + "\n")
+        echo(f"{found.count} scenario{'' if found.count == 1 else 's'}: {found.proved} proved, {_problems(found)}")
+    return exits.FINDINGS if found.errors or found.proved < found.count else exits.OK
+
+
+def _problems(found: CheckedFile) -> str:
+    return f"{found.errors} error{'' if found.errors == 1 else 's'}" if found.errors else "no errors"
+
+
+def report(
+    file: Annotated[Path, typer.Argument(help="A file of scenarios, JSON lines or YAML.", show_default=False)],
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="DIR", help="Write a page for each into this folder, for people to audit."),
+    ] = None,
+    specs: Specs = None,
+    any_hash: AnyHash = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+) -> int:
+    """Say how scenarios are spread over specs, kinds and tools, and what their stored proofs tried.
+
+    Nothing is proved here: `check` does that. A page shows the task, excerpts of the state, the solution with what each step
+    changes, and every goal with why it holds.
+    """
+    from envscaler.session.scenario_files import report_scenarios
+
+    found = report_scenarios(file, html, specs=specs, any_hash=any_hash)
+    if as_json:
+        echo_json({**found.summary.to_json(), "proofs": found.report.to_json()})
+    elif found.summary.count:
+        show_summary(found.summary)
+        for line in found.report.text():
+            echo(line)
+    else:
+        echo("0 scenarios")
+    if found.pages:
+        echo(str(found.pages[0]))
+    return exits.OK
 
 
 def _show(made: Made) -> None:
@@ -178,3 +250,17 @@ def _progress() -> Iterator[Callable[[MakingProgress], None] | None]:
             bar.update(task, completed=at.kept, total=at.wanted, more=more)
 
         yield told
+
+
+@contextmanager
+def _counting() -> Iterator[Callable[[int, int], None] | None]:
+    """The same for proofs: how many of how many."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("proving", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -24,13 +24,19 @@ def plan_key(world: World, scenario: Scenario) -> str:
     What is written decides, and where nothing is, what is read. Of a call the arguments that name records count, and all of
     them where none does.
     """
-    writes = [step for step in scenario.solution if step.refused or world.tools[step.tool].kind == "write"]
+    writes = [step for step in scenario.solution if step.refused or _writes(world, step)]
     steps = [[step.tool, step.refused, _about(world, step)] for step in writes or scenario.solution]
     return digest([scenario.kind, scenario.state, steps, scenario.submitted if not writes else None])
 
 
+def _writes(world: World, step: Step) -> bool:
+    tool = world.tools.get(step.tool)
+    return tool is None or tool.kind == "write"
+
+
 def _about(world: World, step: Step) -> Mapping[str, Any]:
-    params = world.tools[step.tool].params
+    tool = world.tools.get(step.tool)
+    params = tool.params if tool is not None else {}
     records = {k: v for k, v in step.arguments.items() if k in params and _names_records(params[k].shape)}
     return records or dict(step.arguments)
 

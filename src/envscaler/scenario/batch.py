@@ -36,8 +36,8 @@ class Subject:
 class Batch:
     """``count`` scenarios of ``kinds``, shared out evenly among specs, and within a spec among kinds.
 
-    What a kind does not yield in a spec falls to the other kinds, and what a spec does not, to the other specs. ``dropped``:
-    by spec, kind and reason; ``tried``: candidates by spec and kind.
+    What a kind does not yield in a spec falls to the other kinds, and what a spec does not, to the other specs. ``dropped`` and
+    ``repaired``: by spec, kind and reason; ``tried``: candidates by spec and kind.
     """
 
     subjects: Sequence[Subject]
@@ -45,6 +45,7 @@ class Batch:
     count: int
     kept: list[Kept] = field(default_factory=list)
     dropped: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    repaired: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     tried: Counter[Pair] = field(default_factory=Counter)
     _share: Counter[Pair] = field(default_factory=Counter)
     _had: Counter[Pair] = field(default_factory=Counter)
@@ -147,6 +148,8 @@ class Batch:
         """What came of an order; to be told in the order of the orders."""
         for (kind, reason), times in chunk.dropped.items():
             self.dropped[order.spec, kind, reason] += times
+        for (kind, reason), times in chunk.repaired.items():
+            self.repaired[order.spec, kind, reason] += times
         for kind, times in chunk.tried.items():
             self.tried[order.spec, kind] += times
         for one in chunk.kept:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from envscaler.errors import PluginError
@@ -13,7 +13,8 @@ from envscaler.plugin.records import Generator
 from envscaler.scenario.alike import plan_key
 from envscaler.scenario.model import Scenario
 from envscaler.scenario.proof.elsewhere import Elsewhere, replay_elsewhere
-from envscaler.scenario.proof.prove import ProofSettings, prove
+from envscaler.scenario.proof.prove import ProofSettings
+from envscaler.scenario.proof.repair import settle
 from envscaler.scenario.world import States, World
 
 __all__ = ["Chunk", "Kept", "Order", "Store", "make_chunk", "seed_of", "write_tools"]
@@ -56,15 +57,15 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What a unit made. ``dropped``: how many, by kind and reason; ``tried``: candidates by kind."""
+    """What a unit made. ``dropped`` and ``repaired``: how many, by kind and reason; ``tried``: candidates by kind."""
 
     kept: tuple[Kept, ...]
     dropped: Mapping[tuple[str, str], int]
     tried: Mapping[str, int]
+    repaired: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 _SETTINGS: Final = ProofSettings(elsewhere=False, first=True)
-_PASSED_OVER: Final = "passed-over"  # not looked at, and not counted
 
 
 def seed_of(*parts: object) -> int:
@@ -76,7 +77,7 @@ def seed_of(*parts: object) -> int:
 def write_tools(world: World, scenario: Scenario) -> tuple[str, ...]:
     """The agent's tools that a solution writes with, each once."""
     steps = (step.tool for step in scenario.solution if step.actor == "agent" and not step.refused)
-    return tuple(dict.fromkeys(tool for tool in steps if world.tools[tool].kind == "write"))
+    return tuple(dict.fromkeys(tool for tool in steps if tool in world.tools and world.tools[tool].kind == "write"))
 
 
 def make_chunk(
@@ -90,37 +91,71 @@ def make_chunk(
 ) -> Chunk:
     """Carry out an order in ``state``, kinds in turn, all choices drawn from ``seed``. ``other``: the process in which
     solutions are replayed, one of its own by default. Raises PluginError."""
-    name = store.put(state)
+    maker = _Maker(world, store, order, store.put(state))
     sources = {
         kind: _candidates(kind, generators[kind], world, state, seed_of(seed, kind), order.tools)
         for kind in sorted(order.want)
     }
     tries = _SEEKING if order.tools else _TRIES
     left = {kind: (order.want[kind], tries * order.want[kind] + _MORE) for kind in sources}
-    kept: list[Kept] = []
-    keys: set[str] = set()
-    dropped: Counter[tuple[str, str]] = Counter()
-    tried: Counter[str] = Counter()
     while left:
         for kind in list(left):
             wanted, more = left[kind]
             made = next(sources[kind], None) if wanted and more else None
             if made is None:
                 del left[kind]
-                continue
-            tried[kind] += 1
-            one = _placed(world, store, made, name)
-            reason, proof = _reason(world, store, order, keys, one)
-            if reason == _PASSED_OVER:
-                tried[kind] -= 1
-            elif reason:
-                dropped[kind, reason] += 1
             else:
-                keys.add(one.key)
+                left[kind] = (wanted - maker.takes(made), more - 1)
+    return maker.chunk(other)
+
+
+class _Maker:
+    """What was kept, and what was dropped and why, while an order is carried out."""
+
+    def __init__(self, world: World, store: Store, order: Order, state: str) -> None:
+        self.world, self.store, self.order, self.state = world, store, order, state
+        self.kept: list[Kept] = []
+        self.keys: set[str] = set()
+        self.dropped: Counter[tuple[str, str]] = Counter()
+        self.repaired: Counter[tuple[str, str]] = Counter()
+        self.tried: Counter[str] = Counter()
+
+    def takes(self, made: Scenario) -> bool:
+        """Whether a candidate is kept."""
+        one = self._placed(made)
+        if self.order.tools and not set(one.tools) & set(self.order.tools):
+            return False  # passed over: neither tried nor dropped
+        self.tried[made.kind] += 1
+        if one.key in self.keys:
+            self.dropped[made.kind, "same-plan"] += 1
+            return False
+        settled = settle(self.world, one.scenario, self.store, _SETTINGS)
+        if not settled.proof.ok:
+            self.dropped[made.kind, settled.proof.reasons[0].code] += 1
+            return False
+        self.repaired.update((made.kind, code) for code in settled.repairs)
+        self.keys.add(one.key)
+        self.kept.append(replace(one, scenario=settled.scenario))
+        return True
+
+    def _placed(self, made: Scenario) -> Kept:
+        """The candidate with its state in the store, and the id that follows."""
+        given = made.state
+        name = given if isinstance(given, str) else self.state if given is None else self.store.put(given)
+        scenario = replace(made, spec=self.world.ref, state=name, proof=None).named()
+        return Kept(scenario, plan_key(self.world, scenario), write_tools(self.world, scenario))
+
+    def chunk(self, other: Elsewhere | None) -> Chunk:
+        """What is kept once all solutions came to the same in another process."""
+        proofs = [(one.scenario, one.scenario.proof or {}) for one in self.kept]
+        kept = []
+        for one, proof in zip(self.kept, replay_elsewhere(self.world, proofs, self.store, other), strict=True):
+            if proof["ok"]:
                 kept.append(replace(one, scenario=replace(one.scenario, proof=proof)))
-            left[kind] = (wanted - (not reason), more - 1)
-    kept = list(_confirmed(world, store, kept, dropped, other))
-    return Chunk(tuple(kept), dict(sorted(dropped.items())), dict(sorted(tried.items())))
+            else:
+                self.dropped[one.scenario.kind, "replay-differs"] += 1
+        dropped, repaired = (dict(sorted(counted.items())) for counted in (self.dropped, self.repaired))
+        return Chunk(tuple(kept), dropped, dict(sorted(self.tried.items())), repaired)
 
 
 def _candidates(
@@ -133,34 +168,3 @@ def _candidates(
         if made.kind != kind:
             raise PluginError(f"the generator {kind} gave a scenario of the kind {made.kind!r}")
         yield made
-
-
-def _placed(world: World, store: Store, made: Scenario, state: str) -> Kept:
-    """The candidate with its state in the store, and the id that follows."""
-    name = made.state if isinstance(made.state, str) else state if made.state is None else store.put(made.state)
-    scenario = replace(made, spec=world.ref, state=name, proof=None).named()
-    return Kept(scenario, plan_key(world, scenario), write_tools(world, scenario))
-
-
-def _reason(
-    world: World, store: Store, order: Order, keys: set[str], one: Kept
-) -> tuple[str, Mapping[str, Any] | None]:
-    """Why a candidate is dropped, empty for one that is kept; and its proof."""
-    if order.tools and not set(one.tools) & set(order.tools):
-        return _PASSED_OVER, None
-    if one.key in keys:
-        return "same-plan", None
-    proof = prove(world, one.scenario, store, _SETTINGS)
-    return ("", proof.to_json()) if proof.ok else (proof.reasons[0].code, None)
-
-
-def _confirmed(
-    world: World, store: Store, kept: Sequence[Kept], dropped: Counter[tuple[str, str]], other: Elsewhere | None
-) -> Iterator[Kept]:
-    """Those whose solutions come to the same in another process."""
-    proofs = replay_elsewhere(world, [(one.scenario, one.scenario.proof or {}) for one in kept], store, other)
-    for one, proof in zip(kept, proofs, strict=True):
-        if proof["ok"]:
-            yield replace(one, scenario=replace(one.scenario, proof=proof))
-        else:
-            dropped[one.scenario.kind, "replay-differs"] += 1

@@ -272,6 +272,7 @@ def _plain(chunk: Chunk) -> dict[str, Any]:
         "kept": [{"scenario": k.scenario.to_json(), "key": k.key, "tools": k.tools} for k in chunk.kept],
         "dropped": [[kind, why, times] for (kind, why), times in chunk.dropped.items()],
         "tried": chunk.tried,
+        "repaired": [[kind, why, times] for (kind, why), times in chunk.repaired.items()],
     }
 
 
@@ -283,6 +284,7 @@ def _read(plain: Mapping[str, Any]) -> Chunk:
         tuple(Kept(from_json(k["scenario"]), k["key"], tuple(k["tools"])) for k in plain["kept"]),
         {(kind, why): times for kind, why, times in plain["dropped"]},
         plain["tried"],
+        {(kind, why): times for kind, why, times in plain["repaired"]},
     )
 
 
@@ -319,6 +321,7 @@ def _written(
         **counted.to_json(),
         "tried": _nested(batch.tried),
         "dropped": _nested(batch.dropped),
+        "repaired": _nested(batch.repaired),
         "unused_tools": {name: list(tools) for name, tools in batch.unused().items()},
     }
     beside = target.with_suffix(".manifest.json")
