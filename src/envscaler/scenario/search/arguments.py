@@ -32,9 +32,17 @@ class Known:
     def __init__(self) -> None:
         self.fresh: dict[str, list[Any]] = {}
         self.named: dict[str, list[Any]] = {}
+        self._alike: dict[str, list[str]] = {}
+
+    def alike(self, name: str) -> list[str]:
+        """The names whose values a parameter of this name may mean."""
+        if name not in self._alike:
+            self._alike[name] = alike(name, self.named)
+        return self._alike[name]
 
     def learn(self, result: Any) -> None:
         """Take in a result."""
+        self._alike.clear()
         for name, value in leaves(result):
             values = self.named.setdefault(name, [])
             if value not in values:
@@ -265,13 +273,16 @@ class Arguments:
 
     def _focal(self, name: str) -> Any:
         """A value of the record in focus, or of one beside it, under a name like this."""
-        names = alike(name, self._values)
+        known = ("alike", self._focus, name)
+        names = self.ground.memo.get(known)
+        if names is None:
+            names = self.ground.memo[known] = alike(name, self._values)
         return self.rng.choice(self._values[names[0]]) if names else self._known(name)
 
     def _known(self, name: str) -> Any:
         rng = self.rng
         if self.known.named and rng.random() < 0.5:
-            names = alike(name, self.known.named)
+            names = self.known.alike(name)
             if names:
                 return rng.choice(self.known.named[names[0] if rng.random() < 0.7 else rng.choice(names)])
         names = self.ground.alike(name)

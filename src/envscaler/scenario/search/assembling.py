@@ -55,7 +55,7 @@ class Assembly:
         seed = self.rng.getrandbits(32)
         for early in (False, True):
             try:
-                return _Draft(self, random.Random(seed), early).plan(moves)
+                return _Draft(self, random.Random(seed), early).plan(moves)  # noqa: S311 - no secret is made
             except _Late:
                 continue
             except _Unfound:
@@ -198,8 +198,8 @@ class _Draft:
         if at[1] not in self.ground.key_sets[at[0]]:
             return self._earlier(at[1])
         quoted = self.rng.random() < self.settings.quoted
-        lookup = None if quoted else self.lookups.find(at)
-        if lookup is None:
+        lookup = self.lookups.find(at)
+        if lookup is None or (quoted and not all(_known(read) in self.where for read in lookup.reads)):
             return None
         for record, fields in lookup.told.items():
             self.described.setdefault(_name(record), {}).update(fields)

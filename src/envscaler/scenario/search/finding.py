@@ -30,7 +30,7 @@ def plans(
     ``base``: the prepared state (`World.base`). ``seed``: of the episodes. Equal arguments, the state of ``rng`` included,
     give equal plans. The tools that its plans use count for it as ``settings.counts`` do.
     """
-    chosen, draws = settings or SearchSettings(), rng or random.Random(0)
+    chosen, draws = settings or SearchSettings(), rng or random.Random(0)  # noqa: S311 - no secret is made
     lookups = grounded(world, base, seed)
     counts = dict(chosen.counts)
     tools = [tool for tool in world.writes if not chosen.tools or tool.name in chosen.tools]
