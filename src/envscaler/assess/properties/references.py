@@ -13,7 +13,7 @@ from envscaler.spec.types import STR, DictOf, Field, ListOf, Struct, Type, Union
 
 __all__ = ["references_are_declared"]
 
-_ENOUGH: Final = 2  # different values that are all keys
+_ENOUGH: Final = 2  # different values that are all keys; one where keys are made by a pattern
 
 
 def references_are_declared(facts: Facts) -> Iterator[Breach]:
@@ -23,6 +23,7 @@ def references_are_declared(facts: Facts) -> Iterator[Breach]:
         return
     named = {state.key.name: name for name, state in spec.states.items() if state.key is not None}
     keys = {name: set(found) for name, found in keys_of(facts.shapes, spec.initial_state).items()}
+    enough = {name: 1 if (key := spec.states[name].key) is not None and key.make else _ENOUGH for name in keys}
     values = _values(spec)
     for struct, field in _fields(spec):
         if _text(field.type) is None:
@@ -30,7 +31,7 @@ def references_are_declared(facts: Facts) -> Iterator[Breach]:
         target = named.get(field.name)
         if target is None or target == struct.collection:
             found = values.get((struct.name, field.name), set())
-            target = next((n for n, k in keys.items() if len(found) >= _ENOUGH and found <= k), None)
+            target = next((n for n, k in keys.items() if len(found) >= enough[n] and found <= k), None)
         if target is not None:
             title = f"{field.name} of {struct.name} is text that means a record of {target}, and nothing checks that"
             yield Breach(title, f"declare {{ref: {target}}}", (field.span.line,), f"{struct.name}.{field.name}")
