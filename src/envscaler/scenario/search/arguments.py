@@ -251,13 +251,13 @@ class Arguments:
             return self._told(name) or self._known(name)
         if way < 0.55 and (found := self._focal(name)) is not None:
             return found
-        if way < 0.62:
-            words = [w for w in self.vocabulary.words(self._tool.name) if w.__class__ is str and w]
-            if words:
-                return rng.choice(words)
         hint = field.like or next((h for h in reversed(_HINTS) if name == h or name.endswith(f"_{h}")), None)
         if hint is not None and way < 0.85:
             return self.fakes.text(hint, {}, {})
+        if hint is None and way < 0.7:
+            words = [w for w in self.vocabulary.words(self._tool.name) if w.__class__ is str]
+            if words:
+                return rng.choice(words)
         return self._known(name) or self._told(name) or self.fakes.text(hint or "sentence", {}, {})
 
     def _any(self, name: str) -> Any:

@@ -62,6 +62,15 @@ class Assembly:
                 return None
         return None
 
+    def single(self, move: Move, refused: str = "") -> Plan | None:
+        """A plan of one call, a read or one that is meant to be refused, with the reads before it; no goals follow from it.
+        None where an argument can neither be told nor found."""
+        draft = _Draft(self, random.Random(self.rng.getrandbits(32)), False)  # noqa: S311 - no secret is made
+        try:
+            return draft.single(move, refused)
+        except (_Late, _Unfound):
+            return None
+
 
 class _Draft:
     def __init__(self, assembly: Assembly, rng: random.Random, early: bool) -> None:
@@ -100,6 +109,21 @@ class _Draft:
         return Plan(
             calls, changes, derived.goals, derived.guards, self.about, self.described, self.within, _tags(moves, calls)
         )
+
+    def single(self, move: Move, refused: str) -> Plan | None:
+        self.env.restore(self.ground.start)
+        sources = self._sources(move)
+        result = self.env.call(move.tool, dict(move.arguments))
+        if result.ok == bool(refused) or result.changed:
+            return None
+        kind = self.ground.world.tools[move.tool].kind
+        about = tuple(dict.fromkeys((collection, str(key)) for _, collection, key in self._keys(move)))
+        self.about[len(self.calls)] = about
+        call = PlannedCall(move.tool, dict(move.arguments), kind, result.to_json(), (), sources, refused)
+        self._add(call, result.value)
+        calls = self._with_purposes()
+        tags = {"reads": len(calls) - (kind == "write"), "tools": sorted({one.tool for one in calls})}
+        return Plan(calls, (), (), (), self.about, self.described, self.within, tags)
 
     # -- calls
 

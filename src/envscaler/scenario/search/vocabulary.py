@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final
 
@@ -46,17 +47,24 @@ class Vocabulary:
         return Vocabulary(world)
 
     def words(self, tool: str) -> tuple[Any, ...]:
-        """The short literals of a tool's logic and of the helpers that it calls."""
+        """The short literals with which a tool's logic, and the helpers that it calls, compare something; and for a tool that
+        compares with constants what stands in these."""
         if tool not in self._words:
             found: dict[Any, None] = {}
             for body in self._bodies(self.world.checked.tools[tool]):
-                tree = ast.parse(body.block.source)
-                literals = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
-                found |= dict.fromkeys(
-                    v for v in literals if v.__class__ in (int, float, str) and len(str(v)) <= _SHORT
-                )
-            self._words[tool] = tuple(found)
+                for node in ast.walk(ast.parse(body.block.source)):
+                    if isinstance(node, ast.Compare):
+                        found |= dict.fromkeys(self._compared(node))
+            self._words[tool] = tuple(v for v in found if 0 < len(str(v)) <= _SHORT)
         return self._words[tool]
+
+    def _compared(self, node: ast.Compare) -> Iterator[Any]:
+        for one in ast.walk(node):
+            if isinstance(one, ast.Constant) and one.value.__class__ in (int, float, str):
+                yield one.value
+            elif isinstance(one, ast.Name) and one.id in self.world.spec.constants:
+                value = self.world.spec.constants[one.id].value
+                yield from (v for v in value if v.__class__ is str) if isinstance(value, list | dict | tuple) else ()
 
     def _bodies(self, body: CheckedBody) -> list[CheckedBody]:
         seen: dict[str, CheckedBody] = {}

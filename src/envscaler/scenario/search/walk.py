@@ -74,6 +74,16 @@ class Walk:
             del self.moves[kept[1] :], self.touched[kept[2] :]
         return False
 
+    def probe(self, tool: ToolInfo) -> tuple[Move, ToolError | None, Record | None]:
+        """One call of the tool from where the walk stands: it, what it was refused with, and what it is about. The walk does
+        not move."""
+        before = self.env.snapshot()
+        focus = self._focus(tool, False)
+        given = self.arguments.of(tool, focus, self._related(focus))
+        result = self.env.call(tool.name, given, tool.actor)
+        self.env.restore(before)
+        return Move(tool.name, given, tool.actor), result.error, focus
+
     def _attempt(self, tool: ToolInfo, about: bool) -> tuple[Move | None, ToolError | None]:
         last: ToolError | None = None
         before = self.env.snapshot()
