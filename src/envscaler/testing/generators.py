@@ -74,7 +74,7 @@ class GeneratorConformance(Conformance):
         from envscaler.scenario.reading import from_json
 
         for world in self._worlds():
-            for one in self._some(world):
+            for one in (made.named() for made in self._some(world)):
                 want(from_json(one.to_json()) == one, f"{one.task!r} is not the same after writing and reading it")
 
     def test_takes_wished_tools(self) -> None:
