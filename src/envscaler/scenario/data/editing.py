@@ -15,6 +15,7 @@ from envscaler.scenario.data.values import scalar_of
 __all__ = ["mixed", "odd", "stirred"]
 
 _ROUNDS: Final = 8
+_NAMES: Final = 0.6  # of the records with a name whose odd value is that
 
 
 def edited(known: Known, records: Records, edit: Callable[[Records], None]) -> None:
@@ -146,6 +147,8 @@ def odd(known: Known, cloner: Cloner, share: float) -> None:
             record = records.of[name][key]
             fields = [f for f in shape.record.fields if f.name not in unique and record.get(f.json) is not None]
             rng.shuffle(fields)
+            if rng.random() < _NAMES:
+                fields.sort(key=lambda f: f.like != "name")
             for field in fields:
                 pool = [r.get(field.json) for r in list(records.of[name].values())[:20]]
                 value = cloner.values.odd(field, record[field.json], [v for v in pool if v is not None])

@@ -212,7 +212,10 @@ class Values:
         shape = scalar_of(field)
         found: list[Any] = []
         if shape is s.STR and field.like in ("name", "title", "company"):
-            found += [*pool[:20], *(_ODD_NAMES if field.like == "name" else ())]
+            found += [
+                *self.rng.sample(list(pool), min(len(pool), len(_ODD_NAMES))),
+                *(_ODD_NAMES if field.like == "name" else ()),
+            ]
         elif shape in NUMBERS:
             unit = 100 if shape is s.MONEY else 1
             found += [0, *(v / unit if unit > 1 else v for v in (field.ge, field.le) if v is not None)]
