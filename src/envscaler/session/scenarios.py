@@ -150,7 +150,9 @@ def _progress(batch: Batch) -> MakingProgress:
 def _kinds(names: Sequence[str]) -> tuple[str, ...]:
     plugins = _plugins(names)
     if not names:
-        return tuple(offer.entry.name for offer in plugins.offers("generator"))
+        names = [offer.entry.name for offer in plugins.offers("generator")]
+    if not names:
+        raise UsageError("no plugin offers a generator of scenarios")
     for name in names:
         plugins.find("generator", name)
     return tuple(dict.fromkeys(names))
@@ -318,7 +320,7 @@ def _written(
         "settings": {"kinds": list(kinds), "size": options.size, "states": options.states},
         "specs": {name: {"file": file.name, "hash": content} for name, (file, content) in subjects.items()},
         "faker": _faker(),
-        **counted.to_json(),
+        "summary": counted.to_json(),
         "tried": _nested(batch.tried),
         "dropped": _nested(batch.dropped),
         "repaired": _nested(batch.repaired),
