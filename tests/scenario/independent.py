@@ -36,7 +36,13 @@ class Verdict:
 
     @property
     def ok(self) -> bool:
-        return not self.problems and self.idle == 0 and self.solved == 1 and not self.near_accepted and not self.ways_refused
+        return (
+            not self.problems
+            and self.idle == 0
+            and self.solved == 1
+            and not self.near_accepted
+            and not self.ways_refused
+        )
 
 
 # -- values as goals see them
@@ -166,9 +172,21 @@ class Answer:
 
 
 class _Exact(ast.NodeTransformer):
-    """Numbers become decimals."""
+    """Numbers become decimals, but not where they count entries; the types that `is_type` asks for become texts."""
 
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:  # noqa: N802 - its name is not ours
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        node.value = self.visit(node.value)
+        if not isinstance(node.slice, ast.Constant):
+            node.slice = self.visit(node.slice)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "is_type" and isinstance(node.args[1], ast.Name):
+            node.args[1] = ast.Constant(node.args[1].id)
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
         if node.value.__class__ not in (int, float):
             return node
         return ast.Call(ast.Name("Decimal", ast.Load()), [ast.Constant(repr(node.value))], [])
@@ -183,8 +201,7 @@ _BUILTINS: dict[str, Any] = {
     "__builtins__": {}, "Decimal": Decimal, "len": len, "sum": sum, "min": min, "max": max, "any": any, "all": all,
     "sorted": sorted, "abs": abs, "round": round, "list": list, "zip": zip, "range": range,
     "count": lambda items: sum(1 for _ in items), "first": lambda items, *other: next(iter(items), *other),
-    "date": Moment, "instant": Moment, "money": loose, "is_type": _is_type, "str": "str", "bool": "bool",
-    "number": "number", "int": "int", "float": "float",
+    "date": Moment, "instant": Moment, "money": loose, "is_type": _is_type, "str": str, "int": int, "float": Decimal,
 }  # fmt: skip
 
 
@@ -243,7 +260,7 @@ class Second:
 
     def _true(self, code: Any, names: Plain) -> bool:
         try:
-            found = eval(code, dict(names))  # noqa: S307 - goals of our own making
+            found = eval(code, dict(names))
         except KeyError:
             return False
         except (NameError, TypeError, AttributeError) as error:
@@ -264,7 +281,9 @@ class Second:
         for shape in self.environment.states:
             old, new = _records(self.first, shape), _records(env, shape)
             may = only.get("fields", {}).get(shape.name, {})
-            gone = [key for key in old if key not in new and str(key) not in only.get("removed", {}).get(shape.name, [])]
+            gone = [
+                key for key in old if key not in new and str(key) not in only.get("removed", {}).get(shape.name, [])
+            ]
             yield from (f"{shape.name} {key} is gone" for key in gone)
             added = [key for key in new if key not in old]
             if len(added) > only.get("added", {}).get(shape.name, 0):
@@ -274,7 +293,12 @@ class Second:
                     allowed = may.get("" if key is None else str(key), ())
                     for one in shape.record.fields:
                         was, now = old[key].get(one.json), new[key].get(one.json)
-                        if was != now and not one.incidental and one.name not in allowed and _bare(was, one.shape) != _bare(now, one.shape):
+                        if (
+                            was != now
+                            and not one.incidental
+                            and one.name not in allowed
+                            and _bare(was, one.shape) != _bare(now, one.shape)
+                        ):
                             yield f"{shape.name} {key} {one.name}"
 
     # -- start and solution
@@ -283,7 +307,13 @@ class Second:
         reward, _, met = self.reward(self.fresh(), None)
         self.verdict.idle = reward
         self.verdict.problems += [f"goal {n + 1} is true at the start" for n, true in enumerate(met) if true]
-        names = {**_BUILTINS, "initial": Whole(self.first), "final": Whole(self.first), "answer": Answer({}), "refusal": None}
+        names = {
+            **_BUILTINS,
+            "initial": Whole(self.first),
+            "final": Whole(self.first),
+            "answer": Answer({}),
+            "refusal": None,
+        }
         for guard in self.scenario["guards"]:
             if not self._guard(guard, self.first, names):
                 self.verdict.problems.append("a guard is broken at the start")
@@ -318,13 +348,23 @@ class Second:
             records = _records(env, shape)
             rows = {}
             for key, record in records.items():
-                fresh = isinstance(shape, s.Collection) and shape.key.make is not None and self.first.record(shape.name, key) is None
+                fresh = (
+                    isinstance(shape, s.Collection)
+                    and shape.key.make is not None
+                    and self.first.record(shape.name, key) is None
+                )
                 if fresh:
                     made[str(key)] = f"new {shape.name}"
-                bare = {f.json: _bare(record[f.json], f.shape) for f in shape.record.fields if f.json in record and not f.incidental}
+                bare = {
+                    f.json: _bare(record[f.json], f.shape)
+                    for f in shape.record.fields
+                    if f.json in record and not f.incidental
+                }
                 rows[str(key)] = bare
             whole[shape.name] = [[key, row] for key, row in rows.items()]
-        texts = sorted(json.dumps([name, *row], sort_keys=True, ensure_ascii=False) for name, rows in whole.items() for row in rows)
+        texts = sorted(
+            json.dumps([name, *row], sort_keys=True, ensure_ascii=False) for name, rows in whole.items() for row in rows
+        )
         found = "\n".join(texts)
         for key, name in sorted(made.items(), key=lambda pair: -len(pair[0])):
             found = re.sub(rf"(?<![\w-]){re.escape(key)}(?![\w-])", name, found) if not key.isdigit() else found
@@ -391,7 +431,7 @@ class Second:
         if self._essence(env) == self.end:
             return
         self.verdict.near += 1
-        reward, well, met = self.reward(env, self.scenario.get("submitted"))
+        reward, well, _ = self.reward(env, self.scenario.get("submitted"))
         if well or reward >= 1:
             self.verdict.near_accepted += 1
             self.verdict.problems.append(f"accepted: {json.dumps(steps)[-400:]}")
@@ -402,7 +442,9 @@ class Second:
             return
         others: list[Any] = [None]
         if "refusal" in submitted:
-            others += [{"refusal": reason} for reason in ("not_found", "not_possible") if reason != submitted["refusal"]]
+            others += [
+                {"refusal": reason} for reason in ("not_found", "not_possible") if reason != submitted["refusal"]
+            ]
         for name, value in submitted.get("answer", {}).items():
             if value.__class__ in (int, float):
                 others.append({"answer": {**submitted["answer"], name: value + 1}})
@@ -480,8 +522,11 @@ def _nearest(sources: Plain, path: str) -> Plain:
 
 def _at(value: Any, pointer: str) -> Any:
     names = [name.replace("~1", "/").replace("~0", "~") for name in pointer.removesuffix("#").split("/")[1:]]
-    for name in names:
-        value = value[int(name)] if isinstance(value, list) else value.get(name)
+    try:
+        for name in names:
+            value = value[int(name)] if isinstance(value, list) else value[name]
+    except (LookupError, TypeError, ValueError) as error:
+        return error
     return names[-1] if pointer.endswith("#") else value
 
 
@@ -493,7 +538,20 @@ def _put(value: Any, path: list[str], new: Any) -> Any:
     return [_put(one, path[1:], new) if str(n) == path[0] else one for n, one in enumerate(value)]
 
 
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 
 
 def says(text: str, value: Any) -> bool:

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from envscaler.runtime import shapes as s
 from envscaler.runtime.values import same
+from envscaler.scenario.literals import words_of
 from envscaler.scenario.model import Source
-from envscaler.scenario.proof.pointer import MISSING, lookup, members
+from envscaler.scenario.proof.pointer import MISSING, lookup, members, parts
 from envscaler.scenario.proof.record import Reason
 from envscaler.scenario.proof.trial import Trial
 from envscaler.scenario.wording.leaves import Leaf, leaves, source_of
@@ -134,7 +135,11 @@ def _ambiguous(result: Any, pointer: str, text: str) -> int:
     if len(records) == 1:
         return 0
     path = "/" + "/".join(rest) if rest else ""
-    known = [(place, value) for place, value in _places(records[at]) if not place.endswith("#") and _tells(text, value)]
+    known = [
+        (place, value)
+        for place, value in _places(records[at])
+        if not place.endswith("#") and _tells(text, value, words_of(place.rpartition("/")[2]))
+    ]
     fitting = [r for r in records if all(same(lookup(r, place), value) for place, value in known)]
     if pointer.endswith("#") and not rest:
         return len(fitting) if len(fitting) > 1 else 0
@@ -142,10 +147,10 @@ def _ambiguous(result: Any, pointer: str, text: str) -> int:
     return len(fitting) if any(not same(lookup(r, path), mine) for r in fitting) else 0
 
 
-def _tells(text: str, value: Any) -> bool:
-    """Whether a text tells a value that is told apart by it: none of a kind of which every text has some."""
+def _tells(text: str, value: Any, name: str = "") -> bool:
+    """Whether a text tells a value; yes, no and none are told with the ``name`` of what they are about."""
     if value is None or value.__class__ is bool or value in ("", [], {}):
-        return False
+        return bool(name) and tells(text, Leaf("", value, s.BOOL, name))
     return tells(text, _as_leaf(Leaf("", value, s.ANY, "")))
 
 
@@ -207,7 +212,10 @@ def _known(trial: Trial) -> list[Any]:
     env = trial.at(len(trial.calls))
     changes = env.diff()
     for change in changes:
-        values += change["path"].split("/")[1:]
+        names = parts(change["path"])
+        values += names
+        if names[0] in trial.world.collections and names[1] in env.final[names[0]]:
+            values += (value for _, value in _places(env.record(names[0], names[1])))
         values += (value for part in ("value", "before") for _, value in _places(change.get(part)))
     values += (value for _, value in _places(trial.scenario.submitted))
     values.append(len(changes))

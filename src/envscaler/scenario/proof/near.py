@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice, zip_longest
+from itertools import islice, zip_longest
 from random import Random
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ KINDS: Final[Mapping[str, str]] = {
     "look-alike": "a record that has much in common with the right one",
     "off-amount": "an amount, a date or a number a little off",
     "other-choice": "another choice, or another text",
+    "more-of-it": "a write of the solution made once more, as it is or with another value",
     "extra-write": "one more change after the solution",
     "stopped-early": "the solution up to some write",
     "wrong-answer": "another answer, or none",
@@ -62,7 +63,8 @@ def near_misses(trial: Trial, rng: Random, wanted: int, tries: int) -> dict[str,
     _fill(trial, found, ("look-alike", "wrong-record"), replaced_values["record"], wanted, tries)
     _fill(trial, found, ("off-amount",), replaced_values["amount"], wanted, tries)
     _fill(trial, found, ("other-choice",), replaced_values["choice"], wanted, tries)
-    _fill(trial, found, ("extra-write",), _extra(trial, rng), wanted, tries)
+    _fill(trial, found, ("more-of-it",), _more(trial), wanted, tries)
+    _fill(trial, found, ("extra-write",), _made_up(trial, rng), wanted, tries)
     _fill(trial, found, ("stopped-early",), _stopped(trial), wanted, tries)
     _fill(trial, found, ("wrong-answer",), _answers(trial), wanted, tries)
     _fill(trial, found, ("wrong-refusal",), _refusals(trial), wanted, tries)
@@ -151,19 +153,27 @@ def _in_turn(lists: Sequence[Sequence[_Try]]) -> Iterator[_Try]:
 # -- more, and less
 
 
-def _extra(trial: Trial, rng: Random) -> Iterator[_Try]:
-    """Writes of the solution made once more, in turn with made-up calls of all tools that write."""
+def _more(trial: Trial) -> Iterator[_Try]:
+    """The solution's writes once more, each as it is, then with another value that names no other record."""
     last = len(trial.calls)
-    again = [
-        _extra_try(last, trial.calls[step].tool, trial.calls[step].arguments)
-        for step in trial.writes
-        if trial.calls[step].actor == "agent"
-    ]
-    made = _made_up(trial, rng, last)
-    return chain(again[:1], islice(made, 6), again[1:], made)
+    mine = [trial.calls[step] for step in trial.writes if trial.calls[step].actor == "agent"]
+    streams = []
+    for call in mine:
+        tool, values = trial.world.tools[call.tool], OtherValues(trial.world, trial.at(last))
+        others = [
+            o
+            for name, value in call.arguments.items()
+            if name in tool.params
+            for o in values.of(tool.params[name], value)
+        ]
+        changed = [replaced(call.arguments, other.path, other.value) for other in others if other.kind != "record"]
+        streams.append([_extra_try(last, call.tool, arguments) for arguments in (*changed[:3], call.arguments)])
+    return _in_turn(streams)
 
 
-def _made_up(trial: Trial, rng: Random, last: int) -> Iterator[_Try]:
+def _made_up(trial: Trial, rng: Random) -> Iterator[_Try]:
+    """Calls of all tools that write, made up, in turn."""
+    last = len(trial.calls)
     guesses = Guesses(trial.world, trial.at(last), [call.arguments for call in trial.calls], rng)
     tools = list(trial.world.writes)
     rng.shuffle(tools)
