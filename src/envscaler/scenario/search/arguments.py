@@ -136,6 +136,8 @@ class Arguments:
         item = s.Field(one, shape.item)
         if isinstance(shape.item, s.Const) or (told and shape.item is s.ANY):
             return [rng.choice(told)] if told else []
+        if isinstance(shape.item, s.Enum) and rng.random() < 0.15:
+            return list(shape.item.values)
         for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
             value = self._shaped(one, shape.item, item)
             if value not in found:
@@ -209,7 +211,7 @@ class Arguments:
             value = rng.choice(bounds) / (100 if shape is s.MONEY else 1) if bounds else None
         elif way < 0.62 and self.vocabulary.constants:
             value = rng.choice(self.vocabulary.constants)
-        elif way < 0.66:
+        elif way < (0.66 if shape in (s.INT, s.MONEY) else 0.74):
             words = [w for w in self.vocabulary.words(self._tool.name) if w.__class__ in (int, float)]
             value = rng.choice(words) if words else None
         elif shape is s.INT and field.ge is not None and field.le is not None and field.le - field.ge < 500:

@@ -20,6 +20,7 @@ from envscaler.scenario.world import World
 __all__ = ["grounded", "plans"]
 
 _FAILURES: Final = 40  # walks in a row that come to nothing before the search gives up
+_LATER: Final = 0.3  # the share of walks that begin with another tool than the one that is looked for
 
 
 def plans(
@@ -52,7 +53,9 @@ def _plan(
 ) -> Plan | None:
     world = lookups.world
     walk = Walk(lookups.ground, settings, rng)
-    if not walk.reach(world.tools[target]):
+    if rng.random() < _LATER:  # what an earlier write made possible, and would not last without it
+        walk.reach(rarest(world.writes, counts, rng))
+    if not walk.reach(world.tools[target], about=bool(walk.moves)):
         return None
     length = rng.choices(range(1, len(settings.writes) + 1), settings.writes)[0]
     for _ in range(2 * length):

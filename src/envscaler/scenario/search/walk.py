@@ -18,7 +18,8 @@ from envscaler.scenario.world import ToolInfo
 __all__ = ["Move", "Walk"]
 
 _DEPTH: Final = 3  # writes that may stand before one to make it possible
-_WAYS: Final = 4  # such writes that are tried
+_HELP: Final = 30  # writes that are tried in all on a walk to make others possible
+_WAYS: Final = 8  # such writes that are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Walk:
         self.arguments = Arguments(ground, rng)
         self.moves: list[Move] = []
         self.touched: list[Record] = []
+        self.left = _HELP
         self.env.restore(ground.start)
 
     # -- steps
@@ -51,28 +53,49 @@ class Walk:
     def reach(self, tool: ToolInfo, *, about: bool = False, depth: int = _DEPTH) -> bool:
         """Make a write of this tool, after others where it needs them; ``about``: what the walk has touched. Whether it was
         found; the environment stands behind it, or where it stood."""
-        move, last = self._attempt(tool, about)
-        if move is not None:
-            self.moves.append(move)
-            return True
-        if depth == 0:
+        start = self.env.snapshot(), len(self.moves), list(self.touched)
+        move, first = self._attempt(tool, about)
+        furthest = first
+        while move is None and depth > 0:
+            helped = self._helped(tool, furthest, about, depth)
+            if helped is None:
+                break
+            move, furthest = helped
+            depth -= 1
+        if move is None:
+            self.env.restore(start[0])
+            del self.moves[start[1] :]
+            self.touched[:] = start[2]
             return False
+        before = len(self.moves) - start[1]
+        self.moves.append(Move(move.tool, move.arguments, move.actor, before, first if before else None))
+        return True
+
+    def _helped(
+        self, tool: ToolInfo, refusal: ToolError | None, about: bool, depth: int
+    ) -> tuple[Move | None, ToolError | None] | None:
+        """Make another write after which a call of the tool succeeds, or gets further than to its refusal: that call, or
+        the new refusal. None, and nothing is made, where no such write is found."""
         options = self.arguments.vocabulary.enabling(tool.name)
-        for _ in range(min(_WAYS, len(options))):
+        for _ in range(min(_WAYS, 2 * len(options))):
+            self.left -= 1
+            if self.left < 0:
+                return None
             name = self.rng.choices([n for n, _ in options], [w for _, w in options])[0]
             other = self.ground.world.tools[name]
             if other.actor == "user" and not self.settings.user_steps:
                 continue
-            kept = self.env.snapshot(), len(self.moves), len(self.touched)
-            if self.reach(other, about=about, depth=depth - 1 if depth < _DEPTH else 1):
-                before = len(self.moves) - kept[1]
-                move, _ = self._attempt(tool, True)
-                if move is not None:
-                    self.moves.append(Move(move.tool, move.arguments, move.actor, before, last))
-                    return True
+            kept = self.env.snapshot(), len(self.moves), list(self.touched)
+            if self.reach(other, about=about, depth=depth - 1):
+                move, further = self._attempt(tool, True)
+                if move is not None or (
+                    depth > 1 and further is not None and refusal is not None and further.line > refusal.line
+                ):
+                    return move, further
             self.env.restore(kept[0])
-            del self.moves[kept[1] :], self.touched[kept[2] :]
-        return False
+            del self.moves[kept[1] :]
+            self.touched[:] = kept[2]
+        return None
 
     def probe(self, tool: ToolInfo) -> tuple[Move, ToolError | None, Record | None]:
         """One call of the tool from where the walk stands: it, what it was refused with, and what it is about. The walk does
@@ -85,7 +108,8 @@ class Walk:
         return Move(tool.name, given, tool.actor), result.error, focus
 
     def _attempt(self, tool: ToolInfo, about: bool) -> tuple[Move | None, ToolError | None]:
-        last: ToolError | None = None
+        """A call of the tool that changes something, or none and the refusal that came last in the tool's logic."""
+        furthest: ToolError | None = None
         before = self.env.snapshot()
         for n in range(self.settings.tries):
             focus = self._focus(tool, about and n < self.settings.tries * 0.8)
@@ -93,12 +117,12 @@ class Walk:
             result = self.env.call(tool.name, given, tool.actor)
             if result.changed and self._counts(before):
                 self._learn(result.value, before)
-                return Move(tool.name, given, tool.actor), last
+                return Move(tool.name, given, tool.actor), furthest
             if result.changed:
                 self.env.restore(before)
             elif result.error is not None and result.error.code != "invalid_argument":
-                last = result.error
-        return None, last
+                furthest = _further(furthest, result.error)
+        return None, furthest
 
     def _counts(self, before: Any) -> bool:
         """Whether something changed that is more than incidental."""
@@ -153,6 +177,11 @@ class Walk:
                 for name, keys in self.ground.related(at).items():
                     near.setdefault(name, []).extend(keys)
         return near
+
+
+def _further(one: ToolError | None, two: ToolError) -> ToolError:
+    """Of two refusals the one that stands later in the spec's logic."""
+    return two if one is None or two.line > one.line else one
 
 
 def rarest(tools: Iterable[ToolInfo], counts: Mapping[str, int], rng: random.Random) -> ToolInfo:
