@@ -298,6 +298,76 @@ def test_what_is_not_the_same_stays_apart(one: str, two: str) -> None:
     assert normal_form(one) != normal_form(two)
 
 
+_OWNED = [
+    (
+        '_state.car.edit()["a"] = 1\n    _state.car.edit()["b"] = 2',
+        '_state.car.edit()["a"] = 1\n    _state.car.value["b"] = 2',
+    ),
+    ("x = _state.cars.edit(k)\n    y = _state.cars.at(k)", "x = _state.cars.edit(k)\n    y = _state.cars.edit(k)"),
+    (
+        'if k:\n        _state.car.edit()["a"] = 1\n    else:\n        _state.car.edit()["a"] = 2\n    _state.car.edit()["b"] = 1',
+        'if k:\n        _state.car.edit()["a"] = 1\n    else:\n        _state.car.edit()["a"] = 2\n    _state.car.value["b"] = 1',
+    ),
+    (
+        'n = helper_book(_state)\n    _state.cars.edit(n)["a"] = 1',
+        'n = helper_book(_state)\n    _state.cars.at(n)["a"] = 1',
+    ),
+]
+_NOT_OWNED = [
+    ('_state.car.edit()["a"] = 1', '_state.car.value["a"] = 1'),
+    ('_state.car.edit()["a"] = _state.car.edit()["b"]', '_state.car.value["a"] = _state.car.value["b"]'),
+    (
+        'if k:\n        _state.car.edit()["a"] = 1\n    _state.car.edit()["b"] = 1',
+        'if k:\n        _state.car.edit()["a"] = 1\n    _state.car.value["b"] = 1',
+    ),
+    ("x = _state.cars.edit(k)\n    y = _state.cars.edit(m)", "x = _state.cars.edit(k)\n    y = _state.cars.at(m)"),
+    (
+        "x = _state.cars.edit(k)\n    k = 2\n    y = _state.cars.edit(k)",
+        "x = _state.cars.edit(k)\n    k = 2\n    y = _state.cars.at(k)",
+    ),
+    (
+        "for k in m:\n        x = _state.cars.edit(k)\n    y = _state.cars.edit(k)",
+        "for k in m:\n        x = _state.cars.edit(k)\n    y = _state.cars.at(k)",
+    ),
+    (
+        "x = k and _state.cars.edit(k)\n    y = _state.cars.edit(k)",
+        "x = k and _state.cars.edit(k)\n    y = _state.cars.at(k)",
+    ),
+    (
+        "x = _state.cars.edit(k)\n    helper_drop(_state)\n    y = _state.cars.edit(k)",
+        "x = _state.cars.edit(k)\n    helper_drop(_state)\n    y = _state.cars.at(k)",
+    ),
+    (
+        'n = helper_drop(_state)\n    _state.cars.edit(n)["a"] = 1',
+        'n = helper_drop(_state)\n    _state.cars.at(n)["a"] = 1',
+    ),
+]
+_AROUND = """\
+def helper_book(_state):
+    made = _state.cars.add({{"car_id": None, "a": 0}})
+    return made["car_id"]
+
+
+def helper_drop(_state):
+    made = _state.cars.add({{"car_id": None, "a": 0}})
+    return made["a"]
+
+
+def tool_use(_state, k, m):
+    {}
+"""
+
+
+@pytest.mark.parametrize(("one", "two"), _OWNED)
+def test_a_record_that_is_ready_to_be_written_is_the_same_however_it_is_asked_for(one: str, two: str) -> None:
+    assert normal_form(_AROUND.format(one)) == normal_form(_AROUND.format(two))
+
+
+@pytest.mark.parametrize(("one", "two"), _NOT_OWNED)
+def test_a_record_that_may_not_be_ready_is_not_taken_for_one(one: str, two: str) -> None:
+    assert normal_form(_AROUND.format(one)) != normal_form(_AROUND.format(two))
+
+
 # -- sampling
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from envscaler.assess.mutation.owned import with_owned
+
 __all__ = ["normal_form"]
 
 _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -13,8 +15,9 @@ _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 def normal_form(text: str) -> str:
     """A module's code without what does not decide results and states: prose, places in the spec, its hash; with constant
-    expressions folded, double negations undone and the operands of `==` and `+` of numbers in one order."""
-    tree = _Normal().visit(ast.parse(text))
+    expressions folded, double negations undone, the operands of `==` in one order, and one form for all ways to a record
+    that the call has made ready to be written before."""
+    tree = _Normal().visit(with_owned(ast.parse(text)))
     return ast.dump(tree)
 
 
