@@ -79,7 +79,7 @@ class RandomAgent:
         if schema.get("format") == "date":
             return _DAY.format(pick.randint(1, 28))
         near = [v for key, v in self._seen if wanted & set(key.lower().split("_"))]
-        known = near or [value for _, value in self._seen]
+        known = near or [v for _, v in self._seen if _ID.fullmatch(str(v))] or [value for _, value in self._seen]
         if known and pick.random() < 0.9:
             return str(pick.choice(known))
         return "text"

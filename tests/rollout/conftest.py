@@ -1,0 +1,52 @@
+"""The bank as a stage, and a folder with the till and scenarios for it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from envscaler.rollout.stage import Stage
+from envscaler.scenario.model import Fact, Goal, Scenario, Step, User
+from envscaler.scenario.world import World
+from envscaler.session.specs import sound
+from tests.rollout.by_hand import scenarios
+
+ROOT = Path(__file__).parents[2]
+TILL = ROOT / "tests" / "replay" / "till.yaml"
+
+
+@pytest.fixture(scope="session")
+def stage() -> Stage:
+    return Stage(World.of(sound(ROOT / "specs" / "bank.yaml")))
+
+
+@pytest.fixture(scope="session")
+def bank(stage: Stage) -> dict[str, Scenario]:
+    """The scenarios written by hand, by kind."""
+    return scenarios(stage.world.ref)
+
+
+@pytest.fixture
+def till(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file with five scenarios of the till, in a working folder with its spec."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs" / "till.yaml").write_text(TILL.read_text(encoding="utf-8"), encoding="utf-8")
+    ref = World.of(sound(tmp_path / "specs" / "till.yaml")).ref
+    lines = []
+    for value in range(1, 6):
+        one = Scenario(
+            kind="complete",
+            spec=ref,
+            task=f"Put a coin of {value} into the till.",
+            goals=(Goal(f"sum(c.value for c in final.coins.values()) == {15 + value}", "the coin is there"),),
+            guards=(),
+            solution=(Step("total", {}), Step("add_coin", {"value": value})),
+            user=User((Fact("value", value, f"It is worth {value}."),), opening="I have a coin."),
+        )
+        lines.append(json.dumps(one.named().to_json()) + "\n")
+    file = tmp_path / "scenarios.jsonl"
+    file.write_text("".join(lines), encoding="utf-8")
+    return file

@@ -1,0 +1,71 @@
+"""Rollouts that are killed: `python -m tests.rollout.lives SCENARIOS RUN KILLS SEED` prints what came of them as JSON.
+
+A small program that forks, so that kills hit the run and not the start of an interpreter. Each life plays at most a few
+episodes and then waits, so that the run lasts until the last kill.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+from envscaler.session import rollouts
+from envscaler.session.rollouts import RolloutOptions
+
+SAMPLES = 30
+
+
+def life(scenarios: str, folder: str, most: int, first: int) -> None:
+    """A forked child: plays until it is killed, and says so by the pipe ``first`` when one is kept."""
+    play, begun = rollouts._Ready._play, 0
+
+    async def slowly(self: rollouts._Ready, *episode: object) -> str:
+        nonlocal begun
+        begun += 1
+        if begun == 2:
+            os.write(first, b"x")
+        if begun > most:
+            time.sleep(60)
+        return await play(self, *episode)  # type: ignore[arg-type]
+
+    rollouts._Ready._play = slowly  # type: ignore[assignment]
+    rollouts.rollout(scenarios, folder, RolloutOptions(samples=SAMPLES), concurrency=64)
+
+
+def main(scenarios: str, folder: str, kills: int, seed: int) -> None:
+    os.chdir(Path(scenarios).parent)
+    chance = random.Random(seed)
+    killed = 0
+    rollouts.rollout(scenarios, f"{folder}-first")  # all is imported before the first life
+    for number in range(kills):
+        seen, said = os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                life(scenarios, folder, chance.randint(2, 12), said)
+            finally:
+                os._exit(0)
+        os.close(said)
+        if number % 4 != 3:  # some are killed before they have played anything
+            os.read(seen, 1)
+        os.close(seen)
+        time.sleep(chance.uniform(0.0, 0.1))
+        os.kill(child, signal.SIGKILL)
+        killed += os.waitpid(child, 0)[1] == signal.SIGKILL
+    rolled = rollouts.rollout(scenarios, folder, RolloutOptions(samples=SAMPLES), concurrency=64)
+    lines = [json.loads(line) for line in (Path(folder) / "trajectories.jsonl").read_text().splitlines()]
+    print(
+        json.dumps(
+            {"killed": killed, "kept": rolled.kept, "wanted": rolled.wanted, "failed": dict(rolled.failed),
+             "found": [[line["id"], line["hash"]] for line in lines]}
+        )
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
