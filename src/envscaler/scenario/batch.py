@@ -20,7 +20,8 @@ __all__ = ["Batch", "Subject"]
 _IN_A_CHUNK: Final = 14  # scenarios that share a state
 _STRIKES: Final = 3  # rounds in which nothing comes of a kind before it is given up
 _ROUNDS: Final = 60
-_BREADTH: Final = 8  # rounds for tools that nothing has used yet
+_BREADTH: Final = 8  # rounds for tools that nothing has used yet,
+_FRUITLESS: Final = 2  # of them in a row without one that is used then
 Pair = tuple[str, str]  # spec, kind
 
 
@@ -58,6 +59,8 @@ class Batch:
     _before: Counter[Pair] = field(default_factory=Counter)
     _rounds: int = 0
     _broad: int = 0
+    _fruitless: int = 0
+    _unused_before: int = -1
 
     def __post_init__(self) -> None:
         if self.count < 1:
@@ -92,9 +95,13 @@ class Batch:
             orders = [order for subject in self.subjects for order in self._wanted(subject.name)]
             if orders:
                 return orders
-        if self._broad < _BREADTH:
+        unused = self.unused()
+        left = sum(map(len, unused.values()))
+        self._fruitless = self._fruitless + 1 if left == self._unused_before else 0
+        self._unused_before = left
+        if self._broad < _BREADTH and self._fruitless < _FRUITLESS:
             self._broad += 1
-            return [order for name, tools in self.unused().items() for order in self._broadening(name, tools)]
+            return [order for name, tools in unused.items() for order in self._broadening(name, tools)]
         return []
 
     def _settle(self) -> None:
@@ -183,12 +190,13 @@ class Batch:
         return ""
 
     def _room(self, spec: str) -> int:
-        """The place of the last scenario of a spec that can be spared, of the kind of which there are most; -1 for none."""
+        """The place of the last scenario of a spec that can be spared, of the kind of which there are most; -1 for none. One
+        that writes with tools of which all are used elsewhere can be."""
         spare = [n for n, one in enumerate(self.kept) if one.scenario.spec.name == spec and self._spare(one)]
         return max(spare, key=lambda n: (self._had[spec, self.kept[n].scenario.kind], n), default=-1)
 
     def _spare(self, one: Kept) -> bool:
-        return all(self._uses[one.scenario.spec.name, tool] > 1 for tool in one.tools)
+        return bool(one.tools) and all(self._uses[one.scenario.spec.name, tool] > 1 for tool in one.tools)
 
     def _add(self, one: Kept) -> None:
         self.kept.append(one)
