@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import pairwise
+from itertools import islice, pairwise, product
 from typing import Any
 
 from envscaler.errors import StateError
@@ -400,6 +400,23 @@ class Second:
             self._miss(self.steps[: self.changing[-1]], -1)
             again = self.steps[self.changing[-1]]
             self._miss([*self.steps, again], len(self.steps))
+        for extra in islice(self._unasked(), 6):
+            self._miss([*self.steps, extra], len(self.steps))
+
+    def _unasked(self) -> Iterator[Plain]:
+        """Writes that nobody asked for, of tools whose parameters are all records or choices."""
+        for tool in self.environment.tool_table:
+            choices = []
+            for one in tool.params.values():
+                if isinstance(one.shape, s.Ref):
+                    choices.append([(one.json, key) for key in list(self.first.final[one.shape.collection])[-3:]])
+                elif isinstance(one.shape, s.Enum):
+                    choices.append([(one.json, value) for value in one.shape.values[:1]])
+                elif one.required:
+                    choices.append([])
+            if tool.kind == "write" and tool.actor == "agent":
+                for arguments in islice(product(*choices), 2):
+                    yield {"tool": tool.name, "arguments": dict(arguments)}
 
     def _near(self, n: int) -> Iterator[Plain]:
         step = self.steps[n]
