@@ -22,16 +22,17 @@ SAMPLES = 30
 
 def life(scenarios: str, folder: str, most: int, first: int) -> None:
     """A forked child: plays until it is killed, and says so by the pipe ``first`` when one is kept."""
-    play, begun = rollouts._Ready._play, 0
+    play, done = rollouts._Ready._play, 0
 
     async def slowly(self: rollouts._Ready, *episode: object) -> str:
-        nonlocal begun
-        begun += 1
-        if begun == 2:
-            os.write(first, b"x")
-        if begun > most:
+        nonlocal done
+        if done >= most:
             time.sleep(60)
-        return await play(self, *episode)  # type: ignore[arg-type]
+        problem = await play(self, *episode)  # type: ignore[arg-type]
+        done += 1
+        if done == 1:
+            os.write(first, b"x")
+        return problem
 
     rollouts._Ready._play = slowly  # type: ignore[assignment]
     rollouts.rollout(scenarios, folder, RolloutOptions(samples=SAMPLES), concurrency=64)
@@ -47,7 +48,7 @@ def main(scenarios: str, folder: str, kills: int, seed: int) -> None:
         child = os.fork()
         if not child:
             try:
-                life(scenarios, folder, chance.randint(2, 12), said)
+                life(scenarios, folder, chance.randint(1, 12), said)
             finally:
                 os._exit(0)
         os.close(said)
