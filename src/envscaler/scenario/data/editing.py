@@ -10,7 +10,7 @@ from envscaler.runtime import shapes as s
 from envscaler.scenario.data.cloning import Cloner
 from envscaler.scenario.data.known import Known, Links, coupled, refers
 from envscaler.scenario.data.records import Place, Records, blamed
-from envscaler.scenario.data.values import scalar_of
+from envscaler.scenario.data.values import NUMBERS, scalar_of
 
 __all__ = ["mixed", "odd", "stirred"]
 
@@ -145,7 +145,9 @@ def odd(known: Known, cloner: Cloner, share: float) -> None:
             assert isinstance(shape, s.Collection)
             unique = {f for fields in shape.unique for f in fields}
             record = records.of[name][key]
-            fields = [f for f in shape.record.fields if f.name not in unique and record.get(f.json) is not None]
+            tied = {f.json for f in shape.record.fields if scalar_of(f) in NUMBERS} - known.free[name]
+            fields = [f for f in shape.record.fields if f.name not in unique and f.json not in tied]
+            fields = [f for f in fields if record.get(f.json) is not None]
             rng.shuffle(fields)
             if rng.random() < _NAMES:
                 fields.sort(key=lambda f: f.like != "name")
