@@ -9,11 +9,14 @@ from typing import Any, Final
 
 from envscaler.scenario.model import Scenario, Source, Step, User
 from envscaler.scenario.plan import Plan
-from envscaler.scenario.search import SearchSettings, plans
+from envscaler.scenario.search import Question, Refused, SearchSettings, plans, questions, refusals
 from envscaler.scenario.wording import Worded, styles
 from envscaler.scenario.world import World
 
-__all__ = ["Found", "episode_seed", "found_plans", "made_of", "rng_of", "scenario_of", "steps_of"]
+__all__ = [
+    "Found", "episode_seed", "found_plans", "found_questions", "found_refusals", "made_of", "rng_of", "scenario_of",
+    "steps_of",
+]  # fmt: skip
 
 
 _MISSES: Final = 25
@@ -44,11 +47,9 @@ def found_plans(
 ) -> Iterator[Found]:
     """Plans that begin in a state, as long as there are some, each with a style."""
     settings = replace(settings or SearchSettings(), tools=tuple(tools))
-    names = styles(world.templates)
     draws = rng_of(world, kind, seed, "plans")
     for n, plan in enumerate(plans(world, world.base(state), settings, draws, episode_seed(world, seed))):
-        rng = rng_of(world, kind, seed, n)
-        yield Found(plan, rng.choice(names), rng, episode_seed(world, seed))
+        yield _found(world, plan, kind, seed, n)
 
 
 def made_of(found: Iterable[Found], make: Callable[[Found], Scenario | None]) -> Iterator[Scenario]:
@@ -67,6 +68,27 @@ def episode_seed(world: World, seed: int) -> int:
     """The seed of the episodes of scenarios made with ``seed``: one for all where no tool draws, so that kinds share what is
     known of a state."""
     return seed if any(tool.effects.draws for tool in world.tools.values()) else 0
+
+
+def found_refusals(
+    world: World, state: Mapping[str, Any], kind: str, seed: int, tools: Sequence[str] = ()
+) -> Iterator[tuple[Found, Refused]]:
+    """Wishes that are refused in a state, as `found_plans` gives plans."""
+    draws, settings = rng_of(world, kind, seed, "plans"), SearchSettings(tools=tuple(tools))
+    for n, one in enumerate(refusals(world, world.base(state), settings, draws, episode_seed(world, seed))):
+        yield _found(world, one.plan, kind, seed, n), one
+
+
+def found_questions(world: World, state: Mapping[str, Any], kind: str, seed: int) -> Iterator[tuple[Found, Question]]:
+    """Questions that a state answers, as `found_plans` gives plans."""
+    draws = rng_of(world, kind, seed, "plans")
+    for n, one in enumerate(questions(world, world.base(state), SearchSettings(), draws, episode_seed(world, seed))):
+        yield _found(world, one.plan, kind, seed, n), one
+
+
+def _found(world: World, plan: Plan, kind: str, seed: int, number: int) -> Found:
+    rng = rng_of(world, kind, seed, number)
+    return Found(plan, rng.choice(styles(world.templates)), rng, episode_seed(world, seed))
 
 
 def steps_of(plan: Plan, sources: Mapping[int, Mapping[str, Source]]) -> tuple[Step, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 __all__ = [
-    "first_sentence", "listed", "lower_first", "names_noun", "noun_of", "plural", "request", "sentence", "shortened",
+    "first_sentence", "listed", "lower_first", "names_noun", "noun_of", "plural", "request", "sentence", "shortened", "topic",
     "upper_first", "words_of",
 ]  # fmt: skip
 
@@ -19,6 +19,10 @@ _STARTERS: Final = re.compile(
     r"my|your|our|their) ",
     re.I,
 )
+_READING: Final = frozenset(
+    ("calculate", "check", "compare", "compute", "convert", "count", "fetch", "find", "get", "give", "list", "look", "measure",
+     "name", "read", "retrieve", "return", "search", "see", "show", "tell", "view", "work")
+)  # fmt: skip
 _CUT: Final = re.compile(
     r"(?:;|: |, (?=(?:so that|when|if|unless|even|once|up to|at most|at least|for|with|without|in|on|at|from|to|of|as|or|"
     r"before|after|which|who|where|while|until|by|empty|either|either|especially|such as|and (?:gives?|gets?)) ))"
@@ -71,7 +75,7 @@ def lower_first(text: str) -> str:
 
 def sentence(text: str) -> str:
     """The text with a capital at its start and a full stop at its end, unless it ends in a mark of its own."""
-    return upper_first(text) if re.search(r"[.!?][\"”]?$", text) else f"{upper_first(text)}."
+    return upper_first(text) if re.search(r"[.!?]$|\w[.!?][\"”]$", text) else f"{upper_first(text)}."
 
 
 def first_sentence(text: str) -> str:
@@ -108,6 +112,17 @@ def request(description: str, tool: str, *, whole: bool = False) -> str:
         return f"note that {lower_first(text)}"
     verb = _verb(first)
     return f"{lower_first(verb)} {rest}".rstrip()
+
+
+def topic(description: str, tool: str) -> tuple[str, bool]:
+    """What a read is about, without a capital, and whether that is a thing (`the latest postings of an account`) rather than
+    an imperative (`show what a file holds`)."""
+    text = shortened(first_sentence(description)) or f"the result of {words_of(tool)}"
+    first, _, rest = text.partition(" ")
+    verb = _verb(first)
+    if verb.lower() in _READING:
+        return f"{lower_first(verb)} {rest}".rstrip(), False
+    return lower_first(text), True
 
 
 def _verb(word: str) -> str:

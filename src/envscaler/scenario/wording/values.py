@@ -50,7 +50,8 @@ _LOOKS: Final = (
 _WORD: Final = re.compile(r"[a-z]+(?:_[a-z]+)+")
 _UNITS: Final = frozenset(("ml", "mg", "kg", "km", "mm", "cm"))
 _NO_UNIT: Final = re.compile(
-    r"(?:an?|the|what|how|whether|where|which|who|as|from|one|either|such|for|its|only|when|if)\b", re.I
+    r"(?:an?|the|what|how|whether|where|which|who|as|from|one|either|such|for|its|only|when|if|by|to|at|on|of|more|less|part)\b",
+    re.I,
 )
 
 
