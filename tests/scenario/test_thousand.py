@@ -61,6 +61,7 @@ def test_a_thousand(tmp_path: Path) -> None:
     assert len(Counter(scenario["spec"]["name"] for scenario, _ in found)) == len(SPECS)
 
 
+@pytest.mark.slow
 def test_a_few(tmp_path: Path) -> None:
     file = tmp_path / "few.jsonl"
     make_scenarios(SPECS[:1], file, BatchOptions(count=8, seed=2))
