@@ -88,15 +88,20 @@ def _question(lookups: Lookups, settings: SearchSettings, rng: random.Random, to
         known = {v for fields in plan.described.values() for v in fields.values()} | {
             v for v in required.values() if v.__class__ in (str, int, float)
         }
-        spots = [one for one in _spots(plan.calls[-1].result["data"], tool.returns) if _is_news(one, known, lookups)]
+        limits = {p.default for p in tool.params.values() if p.default.__class__ is int}
+        spots = [
+            one for one in _spots(plan.calls[-1].result["data"], tool.returns) if _is_news(one, known, limits, lookups)
+        ]
         if spots:
             one = rng.choice(spots)
             return Question(plan, one.path, one.way, one.name, one.value, one.type, one.row)
     return None
 
 
-def _is_news(spot: _Spot, known: set[Any], lookups: Lookups) -> bool:
+def _is_news(spot: _Spot, known: set[Any], limits: set[int], lookups: Lookups) -> bool:
     value = spot.value
+    if spot.way == "count" and value in limits:  # the list may have been cut off there
+        return False
     if value.__class__ is str and (value in lookups.keys or len(value) > _LONG or "\n" in value or not value):
         return False
     return value not in known and value not in spot.row.values()

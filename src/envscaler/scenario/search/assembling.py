@@ -31,6 +31,7 @@ _TEXTS: Final = (
     "purpose",
     "answer",
 )
+_SHORTEST: Final = 5  # a shorter text may stand in others by chance
 _MADE: Final = ("id", "token", "number", "code")  # ends of the names of values that a system makes
 
 
@@ -197,7 +198,7 @@ class _Draft:
             if made is not None:
                 return made
         free = param is not None and value.__class__ is str and param.shape is s.STR and _is_text(name)
-        if free and value not in self.told and self.rng.random() < self.settings.free:
+        if free and len(value) >= _SHORTEST and value not in self.told and self.rng.random() < self.settings.free:
             self.free.add(value)
             return Source("free")
         self.told.update(

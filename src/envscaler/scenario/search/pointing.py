@@ -122,7 +122,7 @@ def _hit(result: Any, place: _Place, wanted: Any, telling: Telling) -> tuple[int
         (own if value == wanted else others).append(holder)
     best: tuple[int, Hit] | None = None
     for holder in own:
-        fields = _fields(holder, telling)
+        fields = _fields({name: one for name, one in holder.items() if one != wanted}, telling)
         more = {name: holder[name] for _, name in fields[:1]}
         if not others:
             return 0, Hit(path, {}, more, 0)
