@@ -1,13 +1,20 @@
-"""Run the benchmarks and print each figure beside its aim: `python -m benchmarks [calls|scale|memory|commands|fuzz]`."""
+"""Run the benchmarks and print each figure beside its aim: `python -m benchmarks [PART…]`; `PARTS` lists them."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import calls, commands, fuzz, memory, scale
+from benchmarks import calls, commands, fuzz, memory, scale, scoring
 from benchmarks.report import show
 
-PARTS = {"calls": calls.run, "scale": scale.run, "memory": memory.run, "commands": commands.run, "fuzz": fuzz.run}
+PARTS = {
+    "calls": calls.run,
+    "scale": scale.run,
+    "memory": memory.run,
+    "commands": commands.run,
+    "fuzz": fuzz.run,
+    "scoring": scoring.run,
+}
 
 
 def main() -> int:

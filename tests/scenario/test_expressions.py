@@ -217,6 +217,71 @@ def test_going_through_what_is_new_costs_what_is_new() -> None:
         assert "_rt.fresh_" not in lower(body, of.compiler.names, "goal").code
 
 
+# -- patterns
+
+
+def meant(of: World, text: str, env: Environment) -> bool | str:
+    """What an expression gives when it is checked and compiled by itself; the code where it is refused."""
+    expressions = Expressions.of(of)
+    body, problems = expressions.checker.check(place_of(text, PLACE), slots(of).type, expressions.reasons)
+    if body is None:
+        return problems[0].code
+    run, initial = expressions.compiler.function(body)
+    return Expression(text, run, initial).holds(env.start_state(), env._state, Submitted({}))
+
+
+def given_by(of: World, text: str, env: Environment) -> bool | str:
+    found, problems = Expressions.of(of).compile(place_of(text, PLACE), slots(of))
+    return problems[0].code if found is None else found.holds(env.start_state(), env._state, Submitted({}))
+
+
+ALIKE = (
+    ("final.accounts[{}].balance == {}", ["'A-2001'", '"A-2002"', '"A-9"', "3", '"\\x41"'], ["1840.55", "12500", "1.005", "9e3", "1e999",
+     "12_500", "9007199254740993", "10000000000000000.25", '"x"', "1840.550"]),
+    ("final.accounts[{}].status == {}", ['"A-2001"', '"A-2005"'], ['"open"', '"frozen"', '"opne"', "3"]),
+    ("final.accounts[{}].balance == initial.accounts[{}].balance", ['"A-2001"', '"A-2002"'], ['"A-2001"', '"A-2002"', '"A-9"']),
+    ("final.accounts[{}].frozen_for is not None and final.accounts[{}].frozen_for == 'court_order'", ['"A-2005"', '"A-2001"'],
+     ['"A-2005"', '"A-2001"']),
+    ("count(p for p in final.postings.values() if p.text == {} and p.amount < -{}) > 0", ['"Rent May"', '"Rent"', '""', "'\u203b0\u203b'", "f'a'"],
+     ["5", "949.99", "950", "7340000000"]),
+    ("{} in final.cards and len(final.cards) > {}", ['"K-3001"', '"K-1"', "1"], ["3", "6.5", "7340000001", "0x2"]),
+    ("final.customers['C-1001'].born == date({}) or {} == 3", ['"1984-11-02"', '"1984-11-03"', '"then"'], ["3", "4"]),
+    ("round(final.till.cash / 7, {}) > {}", ["1", "2", "-1"], ["3", "600.01"]),
+    ("len(final.cards) > {} and abs(7340000000) > {}", ["1", "3"], ["2", "5"]),
+    ("final.till.cash >= {} * {}", ["2", "4200", "3.5"], ["1", "2100", "1200"]),
+    ("final.customers['C-1001'].name[{}] == {}", ["0", "1", "99"], ['"I"', '"n"']),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("form", "ones", "others"), ALIKE)
+def test_goals_that_differ_in_literals_mean_what_each_means(form: str, ones: list[str], others: list[str]) -> None:
+    """They are compiled once where that makes no difference; whether it does, nothing can be seen of it."""
+    env = world().environment.new()
+    for one in ones:
+        for other in others:
+            text = form.format(one, other)
+            assert given_by(world(), text, env) == meant(world(), text, env), text
+
+
+def test_goals_that_differ_in_free_literals_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    expressions = Expressions(world())
+    checked: list[str] = []
+    check = expressions.checker.check
+    monkeypatch.setattr(
+        expressions.checker, "check", lambda source, *more: (checked.append(source.source), check(source, *more))[1]
+    )
+    forms = (
+        'final.accounts["A-{n}"].balance == {n}.5',
+        'count(k for k, p in final.postings.items() if k not in initial.postings and p.text == "t{n}" and p.amount == -{n}) == {n}',
+        '"K-{n}" not in final.cards',
+    )
+    for form in forms:
+        del checked[:]
+        for n in range(1000, 1020):
+            assert expressions.compile(place_of(form.format(n=n), PLACE), slots(world()))[0] is not None
+        assert len(checked) == 2, "the first, and its pattern"
+
+
 # -- the same as a naive evaluation of the JSON states
 
 Json = dict[str, Any]

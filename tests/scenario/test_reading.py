@@ -304,7 +304,7 @@ SCENARIO = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(st.lists(SCENARIO, min_size=1, max_size=2, unique_by=lambda s: s.id))
 def test_what_is_written_is_read_as_the_same(scenarios: list[Scenario]) -> None:
     wanted = [one.to_json() for one in scenarios]
@@ -313,4 +313,3 @@ def test_what_is_written_is_read_as_the_same(scenarios: list[Scenario]) -> None:
         reads = list(read_text(path, text))
         assert [read.diagnostics for read in reads] == [()] * len(scenarios), text
         assert [json.dumps(read.scenario.to_json()) for read in reads if read.scenario] == list(map(json.dumps, wanted))
-    assert to_yaml(scenarios) == to_yaml([read.scenario for read in read_text("a.yaml", text) if read.scenario])

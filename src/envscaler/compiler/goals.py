@@ -35,9 +35,17 @@ class GoalCompiler:
 
     def function(self, body: CheckedBody) -> tuple[Goal, bool]:
         """The function of a goal, and whether it looks at the first state."""
+        code, initial = self.code(body)
+        return self.load(f"lambda _initial, _state, answer, refusal: (\n{code}\n)"), initial
+
+    def code(self, body: CheckedBody) -> tuple[str, bool]:
+        """The Python of a goal, over `_initial`, `_state`, `answer` and `refusal`, and whether it looks at the first."""
         code = lower(body, self.names, "goal").code
-        text = f"lambda _initial, _state, answer, refusal: (\n{code}\n)"
-        return load_expression(text, self.environment, self.aliases), "_initial." in code
+        return code, "_initial." in code
+
+    def load(self, text: str) -> Any:
+        """The value of generated code that the goal's was made into."""
+        return load_expression(text, self.environment, self.aliases)
 
     def shape(self, slot: Field) -> s.Field:
         """An answer slot as the runtime describes it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from envscaler.runtime.results import Failure
 from envscaler.runtime.state import State, rollback
 from envscaler.scenario.answers import Slots, Submitted, slots_key
 from envscaler.scenario.model import Answer
+from envscaler.scenario.patterns import Hole, Literals, filled, holes_of
 from envscaler.scenario.world import World
 from envscaler.spec.goals import GoalChecker, answer_type
 from envscaler.spec.model import Block
@@ -22,6 +23,8 @@ __all__ = ["Expression", "Expressions", "place_of"]
 
 _SPECS: Final = 64  # specs whose expressions are kept
 _TEXTS: Final = 20_000  # expressions kept of one
+_VARIANTS: Final = 200  # of one pattern, by what is fixed in it
+_NOWHERE: Final = Span("", 1, 1, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,43 @@ class Expression:
                 rollback(first)
 
 
+class _Pattern:
+    """Expressions that differ in their literals, and what was compiled for them.
+
+    ``made``: by what is fixed (the other literals, and which of the free ones are equal) what makes the function of a goal
+    from the different values of the holes, and whether it looks at the first state.
+    """
+
+    def __init__(self, holes: tuple[Hole, ...]) -> None:
+        self.holes = holes
+        self.free = frozenset(hole.place for hole in holes)
+        self.made: dict[tuple[Any, ...], tuple[Callable[..., Goal], bool]] = {}
+
+    def groups(self, literals: Literals) -> tuple[int, ...]:
+        """For each hole the number of its value among the different ones."""
+        seen: dict[Any, int] = {}
+        values = ((hole.kind, literals.tokens[hole.place].strip("\"'")) for hole in self.holes)
+        return tuple(seen.setdefault(value, len(seen)) for value in values)
+
+    def fixed(self, literals: Literals, groups: tuple[int, ...]) -> tuple[Any, ...]:
+        """What two expressions must have in common."""
+        return groups, tuple(token for n, token in enumerate(literals.tokens) if n not in self.free)
+
+    def expression(self, text: str, literals: Literals) -> Expression | None:
+        """The expression of these literals, None when none that is like it was compiled."""
+        groups = self.groups(literals)
+        found = self.made.get(self.fixed(literals, groups))
+        if found is None:
+            return None
+        values: dict[int, Any] = {}
+        for hole, group in zip(self.holes, groups, strict=True):
+            if group not in values:
+                values[group] = hole.value(literals.tokens[hole.place])
+        if None in values.values():
+            return None
+        return Expression(text, found[0](*values.values()), found[1])
+
+
 class Expressions:
     """The expressions of one spec. Those of one text and the same answer slots are compiled once."""
 
@@ -64,6 +104,7 @@ class Expressions:
         self.checker = GoalChecker(world.checked)
         self.compiler = GoalCompiler(world.checked, world.environment)
         self._known: OrderedDict[tuple[str, str], Expression] = OrderedDict()
+        self._patterns: OrderedDict[tuple[str, str], _Pattern] = OrderedDict()
         self._slots: dict[str, Slots] = {}
 
     @classmethod
@@ -97,14 +138,51 @@ class Expressions:
         found = self._known.get(key)
         if found is not None:
             return found, ()
+        found, problems = self._compiled(source, slots)
+        if found is not None:
+            self._known[key] = found
+            if len(self._known) > _TEXTS:
+                self._known.popitem(last=False)
+        return found, problems
+
+    def _compiled(self, source: Block, slots: Slots) -> tuple[Expression | None, Sequence[Diagnostic]]:
+        """An expression that is like an earlier one is not looked at by itself, if the two differ in free literals only."""
+        literals = Literals.of(source.source)
+        like = None if literals is None else self._patterns.get((literals.shape, slots.key))
+        if like is not None and literals is not None:
+            found = like.expression(source.source, literals)
+            if found is None and self._learn(like, literals, slots):
+                found = like.expression(source.source, literals)
+            if found is not None:
+                return found, ()
         body, problems = self.checker.check(source, slots.type, self.reasons)
         if body is None:
             return None, problems
+        if literals is not None and like is None and not problems:
+            self._patterns[literals.shape, slots.key] = _Pattern(holes_of(body, literals))
+            if len(self._patterns) > _TEXTS:
+                self._patterns.popitem(last=False)
         run, initial = self.compiler.function(body)
-        found = self._known[key] = Expression(source.source, run, initial)
-        if len(self._known) > _TEXTS:
-            self._known.popitem(last=False)
-        return found, problems
+        return Expression(source.source, run, initial), problems
+
+    def _learn(self, like: _Pattern, literals: Literals, slots: Slots) -> bool:
+        """Compile the pattern of an expression, for all that differ in free literals only; whether that can be done."""
+        if not like.holes or len(like.made) >= _VARIANTS or literals.like_stand_ins(like.holes):
+            return False
+        groups = like.groups(literals)
+        tokens = list(literals.tokens)
+        for hole, group in zip(like.holes, groups, strict=True):
+            tokens[hole.place] = hole.stand_in(group, tokens[hole.place])
+        text = literals.with_tokens(tokens)
+        body, problems = self.checker.check(place_of(text, _NOWHERE), slots.type, self.reasons)
+        if body is None or problems or holes_of(body, Literals(literals.shape, tuple(tokens))) != like.holes:
+            return False
+        code, initial = self.compiler.code(body)
+        made = filled(code, like.holes, groups)
+        if made is None:
+            return False
+        like.made[like.fixed(literals, groups)] = (self.compiler.load(made), initial)
+        return True
 
 
 _KEPT: OrderedDict[str, Expressions] = OrderedDict()
