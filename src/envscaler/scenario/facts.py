@@ -14,6 +14,7 @@ from envscaler.scenario.places import Place
 __all__ = ["Facts", "Loose", "conjunction"]
 
 _TELLING: Final = 3  # fields by which a new record is told where another one refers to it
+_BRACKETED: Final = 12  # conditions side by side
 _CLOSE: Final = "0.000001"
 _ORDERED: Final = ("str", "int", "number", "float", "money", "date", "time", "datetime", "local_datetime")
 
@@ -35,8 +36,11 @@ class Loose:
 
 
 def conjunction(parts: Sequence[str]) -> str:
-    """The parts joined by `and`."""
-    return " and ".join(parts)
+    """The parts joined by `and`, many of them in brackets: the language bounds how deep conditions stand in each other."""
+    if len(parts) <= _BRACKETED:
+        return " and ".join(parts)
+    groups = [parts[n : n + _BRACKETED] for n in range(0, len(parts), _BRACKETED)]
+    return conjunction([f"({conjunction(group)})" for group in groups])
 
 
 class Facts:
@@ -168,6 +172,53 @@ class Facts:
                 yield [fact], f" has {now or 'no'} such: {_shown(item, value)}"
         if not told:
             yield [f"len({where}) == {len(new)}"], f" has {len(new)} entries"
+
+    # -- what stays
+
+    def kept(self, owner: str, one: s.Field, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+        """Of a field with parts, some of which changed: conditions that the others are as they were, true at the start too."""
+        if one.name not in old or one.name not in new or one.absent:
+            return []
+        where = f"{owner}.{one.name}"
+        return list(
+            self._kept(where, where.replace("final.", "initial.", 1), one.shape, old[one.name], new[one.name], ())
+        )
+
+    def _kept(self, now: str, then: str, shape: s.Shape, old: Any, new: Any, needs: tuple[str, ...]) -> Iterator[str]:
+        if old.__class__ is not new.__class__:
+            return
+        if old == new:
+            yield conjunction([*needs, f"{now} == {then}"])
+            return
+        match shape:
+            case s.Struct() if isinstance(old, dict):
+                for one in shape.fields:
+                    if not (one.incidental or one.absent or isinstance(one.shape, s.Const)):
+                        parts = (f"{now}.{one.name}", f"{then}.{one.name}", one.shape, old[one.name], new[one.name])
+                        yield from self._kept(*parts, needs)
+            case s.ListOf() if isinstance(old, list) and len(old) == len(new):
+                for i, (one_old, one_new) in enumerate(zip(old, new, strict=True)):
+                    there = (*needs, f"len({now}) > {i}")
+                    yield from self._kept(f"{now}[{i}]", f"{then}[{i}]", shape.item, one_old, one_new, there)
+            case s.DictOf() if isinstance(old, dict):
+                yield from self._kept_entries(now, then, shape.value, old, new, needs)
+            case _ if shape is s.ANY and isinstance(old, dict):
+                yield from self._kept_entries(now, then, s.ANY, old, new, needs)
+
+    def _kept_entries(
+        self,
+        now: str,
+        then: str,
+        shape: s.Shape,
+        old: Mapping[Any, Any],
+        new: Mapping[Any, Any],
+        needs: tuple[str, ...],
+    ) -> Iterator[str]:
+        for key in old:
+            if key in new:
+                at = key_literal(key)
+                there = (*needs, f"{at} in {now}")
+                yield from self._kept(f"{now}[{at}]", f"{then}[{at}]", shape, old[key], new[key], there)
 
     # -- what is
 

@@ -18,7 +18,8 @@ __all__ = ["Derived", "Loose", "derive"]
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """What an end state asks for. ``guards`` holds one, over everything that the goals do not name."""
+    """What an end state asks for. The first of ``guards`` is over all fields that did not change, the others over those that
+    changed in parts only."""
 
     goals: tuple[Goal, ...]
     guards: tuple[Guard, ...]
@@ -52,7 +53,21 @@ def derive(
             text = f"{words_of(change.place.shape.record.name)} {change.place.key} is gone"
             goals.append(Goal(f"{key_literal(change.place.key)} not in {where}", text, tuple(change.steps)))
     goals += _of_added([c for c in found if c.kind == "added"], facts)
-    return Derived(tuple(goals), (Guard(only=_only(found), text="Nothing else has changed."),))
+    guards = [Guard(only=_only(found), text="Nothing else has changed."), *_of_parts(found, facts)]
+    return Derived(tuple(goals), tuple(guards))
+
+
+def _of_parts(found: Iterable[_Change], facts: Facts) -> Iterable[Guard]:
+    """That of a field which changed in parts the other parts have not."""
+    for change in found:
+        if change.kind == "changed":
+            old, new = facts.before(change.place), facts.now(change.place)
+            for one in change.fields:
+                kept = [] if one.incidental else facts.kept(change.place.expression(), one, old, new)
+                if kept:
+                    text = f"Nothing else has changed in {words_of(one.name)} of {change.place.words()}."
+                    bracketed = [f"({part})" if " and " in part and len(kept) > 1 else part for part in kept]
+                    yield Guard(expr=conjunction(bracketed), text=text)
 
 
 def _changes(env: Environment, changes: Sequence[tuple[int, Sequence[Mapping[str, Any]]]]) -> list[_Change]:
