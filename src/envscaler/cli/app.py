@@ -23,6 +23,7 @@ from envscaler.cli import (
     scenarios,
     score,
     specs,
+    state,
     stats,
 )
 
@@ -68,6 +69,7 @@ play.add_to(app)
 assess.add_to(app)
 mutate.add_to(app)
 repair.add_to(app)
+state.add_to(app)
 scenarios.add_to(app)
 score.add_to(app)
 rollout.add_to(app)

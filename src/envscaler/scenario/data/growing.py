@@ -72,8 +72,9 @@ def grown(known: Known, records: Records, targets: Targets, cloner: Cloner) -> N
         return
     work = _Growing(known, records, sources, targets, cloner, _Groups(Links(sources)))
     pilot = _PILOT * sources.count  # what has to go together is learnt where it is cheap
-    for total in (*([pilot] if pilot < targets.total else []), *[targets.total] * _FILLS):
-        work.fill(roots, total)
+    totals = [*([pilot] if pilot < targets.total else []), *[targets.total] * _FILLS]
+    for number, total in enumerate(totals):
+        work.fill(roots, total, strict=number < len(totals) - 2)
         work.settle()
         work.trim(total)
         if records.count == targets.total:
@@ -102,16 +103,16 @@ class _Growing:
         self.bad: set[Place] = set()
         self.used: Counter[Place] = Counter()
 
-    def fill(self, roots: Sequence[Place], total: int) -> None:
-        """Copy groups that fit what lacks."""
+    def fill(self, roots: Sequence[Place], total: int, strict: bool) -> None:
+        """Copy groups that fit what lacks; unless ``strict``, any that the total has room for."""
         lacking = Counter({name: n - len(self.records.of[name]) for name, n in self.targets.counts.items()})
         left, dry = total - self.records.count, 0
         sizes = {root: Counter(name for name, _ in self.groups.of(root)) for root in roots}
-        tired = {root for root, uses in self.used.items() if uses >= _USES and root in self.groups.links.owners}
+        tired = {root for root, uses in self.used.items() if uses >= _USES and self._owned(root)}
         good = [root for root in roots if root not in self.bad and root not in tired]
         while left > 0 and dry < _DRY and good:
             looked_at = [self.cloner.rng.choice(good) for _ in range(_LOOKED_AT)]
-            fitting = [root for root in looked_at if _fits(sizes[root], lacking, self.targets, left)]
+            fitting = [root for root in looked_at if _fits(sizes[root], lacking, self.targets, left, strict)]
             if not fitting:
                 dry += 1
                 continue
@@ -127,8 +128,13 @@ class _Growing:
             lacking.subtract(sizes[root])
             left -= len(found.group)
             self.used[root] += 1
-            if self.used[root] >= _USES and root in self.groups.links.owners:  # its owner would get ever more of them
+            if self.used[root] >= _USES and self._owned(root):  # its owner would get ever more of them
                 good = [one for one in good if one != root]
+
+    def _owned(self, root: Place) -> bool:
+        """Whether it belongs to a record of another kind; the nodes of a tree belong to each other."""
+        owner = self.groups.links.owners.get(root)
+        return owner is not None and owner[0] != root[0]
 
     def _copied(self, root: Place) -> _Copied | None:
         """One more copy of a group, tried beside what it was copied from; None where none is allowed."""
@@ -189,9 +195,9 @@ class _Growing:
             self.standing.remove(chosen)
 
 
-def _fits(size: Mapping[str, int], lacking: Mapping[str, int], targets: Targets, left: int) -> bool:
+def _fits(size: Mapping[str, int], lacking: Mapping[str, int], targets: Targets, left: int, strict: bool) -> bool:
     """Whether a group brings what lacks, and nothing past what was asked for."""
-    if sum(size.values()) > left or not any(lacking[name] > 0 for name in size):
+    if sum(size.values()) > left or (strict and not any(lacking[name] > 0 for name in size)):
         return False
     return all(
         count <= lacking[name]
