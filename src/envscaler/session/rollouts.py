@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from envscaler.rollout.playing import Cast, Company
     from envscaler.rollout.stage import Stage
     from envscaler.rollout.store import Totals, Trajectories
-    from envscaler.scenario.model import Scenario
+    from envscaler.scenario.model import Scenario, SpecRef
     from envscaler.session.worlds import Worlds
 
 __all__ = ["MANIFEST", "Rolled", "RolloutOptions", "RolloutProgress", "rollout"]
@@ -243,10 +243,10 @@ class _Ready:
         self.order = order
         self._ask = ask
         self._tell = tell
-        self.scenarios: dict[str, Scenario] = dict(_read(Path(order.scenarios)))
         self._worlds: Worlds = Worlds(order.specs, any_hash=order.options.any_hash)
+        self.scenarios: dict[str, Scenario] = dict(_read(Path(order.scenarios), self._worlds))
         self._states = StateStore.beside(order.scenarios)
-        self._stages: dict[str, Stage] = {}
+        self._stages: dict[SpecRef, Stage] = {}
         self._models: Models | None = None
         self._store: Trajectories | None = None
         self.cast: Cast = _cast(order)
@@ -286,8 +286,6 @@ class _Ready:
         )
         self._agent.make(part)
         if self._user is not None:
-            from dataclasses import replace
-
             self._user.make(replace(part, settings=options.user_settings, tools=stage.user_tools))
 
     @property
@@ -307,12 +305,12 @@ class _Ready:
         from envscaler.rollout.stage import Stage
         from envscaler.session.templates import template_folders
 
-        if scenario.spec.hash not in self._stages:
+        if scenario.spec not in self._stages:
             world = self._worlds.of(scenario.spec)
-            self._stages[scenario.spec.hash] = Stage(
+            self._stages[scenario.spec] = Stage(
                 world, self._states, policy=self.cast.policy, templates=template_folders()
             )
-        return self._stages[scenario.spec.hash]
+        return self._stages[scenario.spec]
 
     def _company(self, store: Trajectories) -> Company:
         from envscaler.rollout.playing import Company
@@ -382,8 +380,9 @@ class _Ready:
 # -- what is asked for
 
 
-def _read(path: Path) -> Iterator[tuple[str, Scenario]]:
-    """Scenarios by id. Raises UsageError for a file without any, SpecError with all that is wrong with one."""
+def _read(path: Path, worlds: Worlds) -> Iterator[tuple[str, Scenario]]:
+    """Scenarios by id; one that only names its spec is for the one that is found. Raises UsageError for a file without any,
+    SpecError with all that is wrong with one."""
     from envscaler.errors import SpecError
     from envscaler.scenario.model import Scenario
     from envscaler.scenario.reading import read_scenarios
@@ -393,7 +392,8 @@ def _read(path: Path) -> Iterator[tuple[str, Scenario]]:
     for one in read_scenarios(existing(path)):
         if not isinstance(one, Scenario):
             raise SpecError(one.diagnostics)
-        named = one if one.id else one.named()
+        known = one if one.spec.hash else replace(one, spec=worlds.of(one.spec).ref)
+        named = known if known.id else known.named()
         yield named.id, named
         found = True
     if not found:
