@@ -304,7 +304,11 @@ def _rows(name: str, tried: Any) -> Iterator[tuple[str, str, str]]:
 
 
 def _came_of(outcome: Mapping[str, Any]) -> str:
-    parts = [f"goal {n + 1} not met" for n in outcome["fails"]] + [
-        f"guard {n + 1} broken" for n in outcome.get("breaks", ())
-    ]
-    return ", ".join(parts) or "accepted"
+    parts = [_numbered("goal", outcome["fails"], "not met"), _numbered("guard", outcome.get("breaks", ()), "broken")]
+    return "; ".join(part for part in parts if part) or "accepted"
+
+
+def _numbered(what: str, places: Sequence[int], how: str) -> str:
+    if not places:
+        return ""
+    return f"{what}{'s' if len(places) > 1 else ''} {', '.join(str(n + 1) for n in places)} {how}"
