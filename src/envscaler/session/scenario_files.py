@@ -49,11 +49,12 @@ class CheckedFile:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """A scenario that can be proved, where it was read, and its world."""
+    """A scenario that can be proved, where it was read, and its world. ``wrong``: an error of it was found already."""
 
     read: Read
     scenario: Scenario
     world: World
+    wrong: bool = False
 
 
 def check_scenarios(
@@ -64,7 +65,7 @@ def check_scenarios(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> CheckedFile:
-    """Hold each scenario of a file against its spec, and take those without errors through all gates of the proof again.
+    """Hold each scenario of a file against its spec, and take it through all gates of the proof again.
 
     ``specs``: the folder in which specs are looked for, by default `specs`. ``any_hash``: a spec that was changed since will
     do. ``progress`` hears how many of how many were proved. Raises UsageError when the file cannot be read.
@@ -89,8 +90,10 @@ def check_scenarios(
     done = 0
     for group, reasons in _proved(subjects, bench.states, jobs):
         for subject, why in zip(group, reasons, strict=True):
-            found.proved += not why
-            found.diagnostics += [_diagnostic(subject, one) for one in why]
+            found.proved += not why and not subject.wrong
+            found.diagnostics += [
+                _diagnostic(subject, one) for one in why if not subject.wrong or one["code"] not in _SEEN_BEFORE
+            ]
         done += len(group)
         if progress is not None:
             progress(done, len(subjects))
@@ -104,16 +107,15 @@ class _Bench:
         self._none: dict[SpecRef, str] = {}  # specs that there are not, and why
 
     def checked(self, read: Read, scenario: Scenario) -> tuple[list[Diagnostic], _Subject | None]:
-        """What is wrong with a scenario, and where no error is among it, how it is proved."""
+        """What is wrong with a scenario before anything is run, and with what it is proved, where its spec is there."""
         from envscaler.scenario.checking import check_scenario
 
         world = self._world(scenario.spec)
         if isinstance(world, str):
             return [Diagnostic("scenario-spec", read.places.span("spec"), world)], None
         problems = check_scenario(world, scenario, read.places, changed=self.any_hash, states=self.states)
-        if any(d.severity == "error" for d in problems):
-            return problems, None
-        return problems, _Subject(read, replace(scenario, spec=world.ref), world)
+        wrong = any(d.severity == "error" for d in problems)
+        return problems, _Subject(read, replace(scenario, spec=world.ref), world, wrong)
 
     def _world(self, ref: SpecRef) -> World | str:
         if ref not in self._none:
@@ -130,6 +132,9 @@ def _diagnostic(subject: _Subject, why: Mapping[str, Any]) -> Diagnostic:
     way = next(((part + "s" * (part != "solution"), why[key]) for key, part in _PARTS if key in why), ())
     return Diagnostic(why["code"], subject.read.places.span(*way), f"{subject.scenario.id}: {why['text']}")
 
+
+_SEEN_BEFORE: Final = frozenset({"spec-changed", "state-invalid", "setup-fails", "no-goals", "goal-invalid"})
+"""What the check before the proof says at its exact place."""
 
 _PARTS: Final = (("goal", "goal"), ("guard", "guard"), ("step", "solution"))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from envscaler import __version__
-from envscaler.errors import UsageError
+from envscaler.errors import BudgetError, PluginError, UsageError
 from envscaler.session.files import StrPath, many, read_json, reason, replace_file, spec_files
 from envscaler.session.specs import sound
 from envscaler.session.templates import template_folders
@@ -183,7 +183,8 @@ class _Rounds:
         if jobs < 0:
             raise UsageError(f"--jobs is 0 (all cores) or more, not {jobs}")
         self._run = Run.open(folder)
-        self._executor = InProcess() if jobs == 1 else Processes(jobs or os.cpu_count() or 1)
+        self._alone = InProcess()
+        self._executor = self._alone if jobs == 1 else Processes(jobs or os.cpu_count() or 1)
 
     def __enter__(self) -> _Rounds:
         self._run.__enter__()
@@ -194,7 +195,16 @@ class _Rounds:
 
     def done(self, units: list[dict[str, Any]]) -> Iterator[Chunk | str]:
         """Of each unit what it made, or why it failed."""
-        outcomes = self._run.map("scenarios", _made, units, executor=self._executor, label=_label, retry_failed=True)
+        executor = self._executor if len(units) > 1 else self._alone
+        outcomes = self._run.map(
+            "scenarios",
+            _made,
+            units,
+            executor=executor,
+            label=_label,
+            retry_failed=True,
+            ends=(BudgetError, PluginError),
+        )
         for outcome in outcomes:
             yield _read(json.loads(outcome.result)) if outcome.ok else str(outcome.problem)
 
