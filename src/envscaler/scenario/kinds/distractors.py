@@ -20,7 +20,7 @@ from envscaler.scenario.world import World
 __all__ = ["Distractors"]
 
 _NAMES: Final = ("name", "full_name", "title", "label")
-_SHARE: Final = 0.25  # of the records of a collection that get the name of another
+_SHARE: Final = 0.6  # of the records of a collection that get the name of another
 _TRIES: Final = 6
 
 
