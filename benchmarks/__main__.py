@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import calls, commands, fuzz, memory, scale, scoring
+from benchmarks import calls, commands, fuzz, memory, scale, scoring, states
 from benchmarks.report import show
 
 PARTS = {
@@ -14,6 +14,7 @@ PARTS = {
     "commands": commands.run,
     "fuzz": fuzz.run,
     "scoring": scoring.run,
+    "states": states.run,
 }
 
 

@@ -118,9 +118,8 @@ class _Growing:
                 continue
             dry = 0
             root = max(fitting, key=lambda one: min(sum(sizes[one].values()), 60))
-            found = self._copied(root)
+            found = self._copied(root, left)
             if found is None:
-                self.bad.add(root)
                 good = [one for one in good if one != root]
                 continue
             self.standing.append(found)
@@ -136,11 +135,14 @@ class _Growing:
         owner = self.groups.links.owners.get(root)
         return owner is not None and owner[0] != root[0]
 
-    def _copied(self, root: Place) -> _Copied | None:
-        """One more copy of a group, tried beside what it was copied from; None where none is allowed."""
+    def _copied(self, root: Place, room: int) -> _Copied | None:
+        """One more copy of a group, tried beside what it was copied from; None where none is allowed, or it has become too
+        large for the ``room``."""
         one = _Copied(root, (), [])
         for tries in range(_ANEW + 1):
             one.group = self.groups.of(root)
+            if len(one.group) > room:
+                return None
             one.places = list(self.cloner.clone(one.group, self.sources, bold=tries < _BOLD).values())
             if self.sources.count > _SMALL:
                 return one
@@ -153,6 +155,7 @@ class _Growing:
             self.cloner.drop(one.places)
             if tries >= 1:
                 _widen(self.groups, root, one.group, {p for found in blamed(small, problems) for p in found})
+        self.bad.add(root)
         return None
 
     def settle(self) -> None:
