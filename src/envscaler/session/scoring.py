@@ -190,7 +190,7 @@ class _Bench:
         world = self.worlds.of(scenario.spec)
         spec = record.get("spec")
         played = spec.get("hash") if isinstance(spec, Mapping) else None
-        common = {
+        common: dict[str, Any] = {
             "spec": world.spec.hash,
             "changed": _changed(world, scenario, played),
             "id": str(record.get("id", "")),
