@@ -18,7 +18,8 @@ from envscaler.scenario.chunk import Chunk, Kept, Order
 __all__ = ["Batch", "Subject"]
 
 _IN_A_CHUNK: Final = 14  # scenarios that share a state
-_STRIKES: Final = 3  # rounds in which nothing comes of a kind before it is given up
+_STRIKES: Final = 3  # rounds in which nothing comes of a kind before it is given up,
+_UNTRIED: Final = 2  # or in which there was not even a candidate
 _ROUNDS: Final = 60
 _BREADTH: Final = 8  # rounds for tools that nothing has used yet,
 _FRUITLESS: Final = 2  # of them in a row without one that is used then
@@ -110,7 +111,7 @@ class Batch:
             return
         for pair in [pair for pair in self._share if self._owed(pair)]:
             self._strikes[pair] = 0 if self._had[pair] > self._before[pair] else self._strikes[pair] + 1
-            if self._strikes[pair] >= _STRIKES:
+            if self._strikes[pair] >= (_STRIKES if self.tried[pair] else _UNTRIED):
                 self._given_up.add(pair)
         for pair in sorted(self._given_up):
             owed = self._owed(pair)
