@@ -85,7 +85,7 @@ def test_a_kill_between_line_and_index(tmp_path: Path, left: str) -> None:
     with Trajectories.writing(tmp_path) as store:
         store.add(trajectory(1))
     file = tmp_path / TRAJECTORIES
-    line = trajectory(2).line() + "\n"
+    line = trajectory(2).written()[0] + "\n"
     with file.open("a", encoding="ascii") as lines:
         lines.write(line if left != "half a line" else line[:50])
     if left == "no index":
@@ -102,7 +102,7 @@ def test_a_kill_between_line_and_index(tmp_path: Path, left: str) -> None:
 def test_reading_a_folder_without_an_index_and_one_without_anything(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no trajectories there"):
         Trajectories.open(tmp_path)
-    (tmp_path / TRAJECTORIES).write_text(trajectory(1).line() + "\n", encoding="ascii")
+    (tmp_path / TRAJECTORIES).write_text(trajectory(1).written()[0] + "\n", encoding="ascii")
     with Trajectories.open(tmp_path) as kept:
         assert [one.id for one in kept.each()] == ["bank-1"]
     (tmp_path / TRAJECTORIES).write_text("", encoding="ascii")
@@ -163,4 +163,7 @@ def test_the_hash_is_of_what_happened_and_not_of_how_long_it_took() -> None:
     assert one.content_hash == same.content_hash
     for change in ({"reward": 0.5}, {"status": "step_limit"}, {"sample": 1}, {"agent": Player("noop")}):
         assert replace(one, **change).content_hash != one.content_hash  # type: ignore[arg-type]
-    assert Trajectory.from_json(json.loads(one.line())) == one
+    line, found = one.written()
+    assert json.loads(line) == one.to_json()
+    assert found == one.content_hash == one.to_json()["hash"]
+    assert Trajectory.from_json(json.loads(line)) == one

@@ -213,15 +213,15 @@ class Trajectories:
     def add(self, trajectory: Trajectory) -> bool:
         """Keep a trajectory; False where one of its id, not set aside, is kept already. It survives the end of this process
         when this returns, and within about a second that of the machine."""
-        plain = trajectory.to_json()
-        data = json.dumps(plain, separators=(",", ":")).encode("ascii") + b"\n"
+        line, hash_ = trajectory.written()
+        data = line.encode("ascii") + b"\n"
         name = ASIDE if trajectory.aside else TRAJECTORIES
         with self._lock, self._transaction():
             at = self._note_unnoted(name)
             if self._settled(trajectory.id):
                 return False
             self._append(name, data)
-            self._note(name, at, len(data), trajectory, plain["hash"])
+            self._note(name, at, len(data), trajectory, hash_)
             self._until(name, at + len(data))
         self._sync()
         return True

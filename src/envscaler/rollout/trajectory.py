@@ -104,17 +104,21 @@ class Trajectory:
     def to_json(self) -> dict[str, Any]:
         """The JSON object of a line; what is empty is left out, and ``reward`` where there is none."""
         plain = self._plain()
-        plain["hash"] = _hash(plain)
-        return plain
+        return {**plain, "hash": _hash(plain, _texts(plain))}
 
-    def line(self) -> str:
-        """The line, without its end."""
-        return _dump(self.to_json())
+    def written(self) -> tuple[str, str]:
+        """The line, without its end, and the hash that stands in it."""
+        plain = self._plain()
+        texts = _texts(plain)
+        found = _hash(plain, texts)
+        parts = ",".join(f'"{name}":{text}' for name, text in texts.items())
+        return f'{{{parts},"hash":"{found}"}}', found
 
     @property
     def content_hash(self) -> str:
         """`sha256:…` of what is equal in any two runs of the same episode, however they were run."""
-        return _hash(self._plain())
+        plain = self._plain()
+        return _hash(plain, _texts(plain))
 
     def _plain(self) -> dict[str, Any]:
         scored: dict[str, Any] = {} if self.reward is None else {"reward": self.reward}
@@ -226,13 +230,19 @@ def spent_json(spent: Spent) -> dict[str, Any]:
     return {**asdict(spent.usage), "attempts": spent.attempts, "cost": spent.cost}
 
 
-def _hash(plain: Mapping[str, Any]) -> str:
-    hashed = {name: value for name, value in plain.items() if name not in _NOT_HASHED}
-    hashed["messages"] = [{k: v for k, v in message.items() if k != "opaque"} for message in plain["messages"]]
-    text = json.dumps(hashed, sort_keys=True, separators=(",", ":"))
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+def _texts(plain: Mapping[str, Any]) -> dict[str, str]:
+    return {name: _dump(value) for name, value in plain.items()}
 
 
-def _dump(plain: Mapping[str, Any]) -> str:
+def _hash(plain: Mapping[str, Any], texts: Mapping[str, str]) -> str:
+    hashed = {name: text for name, text in texts.items() if name not in _NOT_HASHED}
+    if any("opaque" in message for message in plain["messages"]):
+        bare = [{k: v for k, v in message.items() if k != "opaque"} for message in plain["messages"]]
+        hashed["messages"] = _dump(bare)
+    text = "\n".join(f"{name} {text}" for name, text in hashed.items())
+    return f"sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
+
+
+def _dump(plain: Any) -> str:
     # ASCII: a line separator or half a surrogate pair in a text then breaks no reader of lines.
     return json.dumps(plain, separators=(",", ":"))
