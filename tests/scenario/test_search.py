@@ -204,7 +204,9 @@ def test_a_question_is_answered_by_its_last_read(name: str) -> None:
 def states(of: World, name: str) -> Iterator[Mapping[str, Any] | None]:
     yield None
     if name == "bank":  # the one frozen account of the spec's own state is frozen by a court
-        yield make_state(of, DataSettings(shares={"accounts.status": {"frozen": 0.3}}), 1)
+        own = of.environment.new().state
+        own["accounts"]["A-2005"]["frozen_for"] = "customer_request"
+        yield own
     if name == "ports/posting_service":  # there is no logging out
         yield {**of.environment.new().state, "authenticated": False}
     for seed in range(4):
