@@ -11,15 +11,13 @@ __all__ = ["SearchSettings"]
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
     """``writes``: how likely plans of 1, 2, … writes are looked for. ``dependent``: the share of further writes that are
-    about what an earlier one touched. ``at_limit``: the share of amounts that are taken to where a rule would refuse.
-    ``quoted``: the share of records that people name by their key. ``free``: the share of free texts that the task leaves
+    about what an earlier one touched. ``quoted``: the share of records that people name by their key. ``free``: the share of free texts that the task leaves
     open. ``counts``: by tool, how often it was used already; rarely used ones come first. ``tools``: the only ones that
     plans begin with, empty for all. ``user_steps``: whether the user's own tools may be used on the way.
     ``tries``: calls that are tried for one write before another is looked for."""
 
     writes: tuple[float, ...] = (0.35, 0.3, 0.2, 0.1, 0.05)
     dependent: float = 0.6
-    at_limit: float = 0.15
     quoted: float = 0.1
     free: float = 0.1
     counts: Mapping[str, int] = field(default_factory=dict)
