@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from envscaler.scenario.model import Goal, Guard, Only, Scenario, Source
 from envscaler.scenario.plan import Plan, PlannedCall
@@ -21,7 +23,7 @@ _READS = (
     PlannedCall("find_customers", {"words": "Ingrid Solberg"}, "read", {}, (), {"words": TOLD}),
     PlannedCall("customer_overview", {"customer_id": "C-1001"}, "read", {}, (), {"customer_id": found(0, "/0/customer_id")}),
 )  # fmt: skip
-_DESCRIBED = {
+_DESCRIBED: Mapping[tuple[str, str], Mapping[str, Any]] = {
     INGRID: {"name": "Ingrid Solberg"}, CURRENT: {"kind": "current"}, SAVINGS: {"balance": 12500.0},
 }  # fmt: skip
 _WITHIN = {CURRENT: INGRID, SAVINGS: INGRID}
