@@ -96,7 +96,7 @@ class GeneratorConformance(Conformance):
             name = store.put(_state(world))
             for one in self._some(world):
                 placed = replace(one, spec=world.ref, state=name if one.state is None else one.state).named()
-                proof = prove(world, placed, store, ProofSettings())
+                proof = prove(world, placed, store, ProofSettings(elsewhere=False))
                 held += proof.ok
                 failed += [f"{reason.code}: {reason.text}" for reason in proof.reasons[:1]]
         if not held and not failed:
