@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 __all__ = [
@@ -31,6 +32,7 @@ _RELATIVE: Final = frozenset(("that", "who", "whom", "whose", "which", "where"))
 _JOINING: Final = "of|for|to|in|on|at|and|or|with|by|from|into|that|is|was|as|than|a|an|the"
 
 
+@lru_cache(maxsize=4096)
 def words_of(name: str) -> str:
     """An identifier as lower-case words, acronyms kept: `from_account` and `fanSpeed` give `from account`, `fan speed`."""
     parts = _PARTS.findall(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any
 
 from envscaler.runtime.values import same
@@ -166,7 +167,7 @@ class _Facts:
             if fact.text == text and same(fact.value, value):
                 return fact.name
         taken = {fact.name for fact in self.made}
-        free = next(n for n in (wanted, *(f"{wanted}_{i}" for i in range(2, 1000))) if n not in taken)
+        free = next(n for n in chain((wanted,), (f"{wanted}_{i}" for i in count(2))) if n not in taken)
         self.made.append(Fact(free, value, text))
         return free
 
