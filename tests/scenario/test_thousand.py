@@ -18,14 +18,16 @@ SPECS = sorted((Path(__file__).resolve().parents[2] / "specs").glob("*.yaml"))
 
 
 def _again(file: Path) -> list[tuple[dict[str, Any], Verdict]]:
+    lines = file.read_text(encoding="utf-8").splitlines()
+    named = {json.loads(line)["spec"]["name"] for line in lines}
     classes = {}
-    for path in SPECS:
+    for path in (path for path in SPECS if path.stem in named):
         checked = sound(path)
         assert checked.spec is not None
         classes[checked.spec.name] = load_class(compile_spec(checked))
     states: dict[str, Any] = {}
     found = []
-    for line in file.read_text(encoding="utf-8").splitlines():
+    for line in lines:
         scenario = json.loads(line)
         state = scenario.get("state")
         if isinstance(state, str):
