@@ -17,10 +17,15 @@ from pathlib import Path
 from envscaler.session import rollouts
 from envscaler.session.rollouts import RolloutOptions
 
-SAMPLES = 30
+MOST = 12  # episodes that a life keeps
 
 
-def life(scenarios: str, folder: str, most: int, first: int) -> None:
+def samples(kills: int) -> int:
+    """Episodes of each of the five scenarios, so many that the run lasts until the last kill."""
+    return 4 + kills * (MOST + 2) // 5
+
+
+def life(scenarios: str, folder: str, most: int, count: int, first: int) -> None:
     """A forked child: plays until it is killed, and says so by the pipe ``first`` when one is kept."""
     play, done = rollouts._Ready._play, 0
 
@@ -35,7 +40,7 @@ def life(scenarios: str, folder: str, most: int, first: int) -> None:
         return problem
 
     rollouts._Ready._play = slowly  # type: ignore[assignment]
-    rollouts.rollout(scenarios, folder, RolloutOptions(samples=SAMPLES), concurrency=64)
+    rollouts.rollout(scenarios, folder, RolloutOptions(samples=count), concurrency=64)
 
 
 def main(scenarios: str, folder: str, kills: int, seed: int) -> None:
@@ -48,7 +53,7 @@ def main(scenarios: str, folder: str, kills: int, seed: int) -> None:
         child = os.fork()
         if not child:
             try:
-                life(scenarios, folder, chance.randint(1, 12), said)
+                life(scenarios, folder, chance.randint(1, MOST), samples(kills), said)
             finally:
                 os._exit(0)
         os.close(said)
@@ -58,7 +63,7 @@ def main(scenarios: str, folder: str, kills: int, seed: int) -> None:
         time.sleep(chance.uniform(0.0, 0.1))
         os.kill(child, signal.SIGKILL)
         killed += os.waitpid(child, 0)[1] == signal.SIGKILL
-    rolled = rollouts.rollout(scenarios, folder, RolloutOptions(samples=SAMPLES), concurrency=64)
+    rolled = rollouts.rollout(scenarios, folder, RolloutOptions(samples=samples(kills)), concurrency=64)
     lines = [json.loads(line) for line in (Path(folder) / "trajectories.jsonl").read_text().splitlines()]
     print(
         json.dumps(

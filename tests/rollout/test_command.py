@@ -89,7 +89,7 @@ def killed(till: Path, kills: int, seed: int) -> dict[str, Any]:
 def test_killed_at_any_moment(till: Path, monkeypatch: pytest.MonkeyPatch, kills: int) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'src'}:{ROOT}")
     came = killed(till, kills, kills)
-    rollout(till, till.parent / "unbroken", RolloutOptions(samples=lives.SAMPLES))
+    rollout(till, till.parent / "unbroken", RolloutOptions(samples=lives.samples(kills)))
     assert came["killed"] == kills
     assert 0 < came["kept"] < came["wanted"]
     assert came["failed"] == {}
