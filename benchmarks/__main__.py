@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import calls, commands, fuzz, memory, scale, scoring, states
+from benchmarks import calls, commands, fuzz, memory, scale, scenarios, scoring, states
 from benchmarks.report import show
 
 PARTS = {
@@ -13,6 +13,7 @@ PARTS = {
     "memory": memory.run,
     "commands": commands.run,
     "fuzz": fuzz.run,
+    "scenarios": scenarios.run,
     "scoring": scoring.run,
     "states": states.run,
 }
