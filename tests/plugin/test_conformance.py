@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import SkipTest
@@ -11,10 +12,12 @@ from unittest import SkipTest
 import pytest
 
 from envscaler import resources, session
+from envscaler import scenario as scenarios
 from envscaler.agents import Turn
 from envscaler.errors import SpecError, UsageError
 from envscaler.llm.messages import Message, Reply, Request, Usage
 from envscaler.plugin import BadRow, Finding, Judgement, Said, Task, Verdict
+from envscaler.scenario import Goal, Guard, Only, Scenario, Step
 from envscaler.testing import Conformance
 from envscaler.testing.run import suite
 
@@ -197,6 +200,41 @@ def another() -> Said:
     return Said(f"Word {len(SHARED)}.", ends=True)
 
 
+class Generator:
+    """Asks to block the active cards of a bank."""
+
+    status, steps = "blocked", (0,)
+
+    def generate(self, world: Any, state: Any, seed: int, tools: Any = ()) -> Iterator[Any]:
+        for key, card in state["cards"].items():
+            if card["status"] == "active":
+                goal = Goal(f'final.cards["{key}"].status == "{self.status}"', steps=self.steps)
+                step = Step("block_card", {"card_id": key}, {"card_id": scenarios.Source("task")})
+                guard = Guard(Only(fields={"cards": {key: ("status",)}}))
+                yield Scenario("x", world.ref, f"Block card {key}.", (goal,), (guard,), (step,), seed)
+
+
+def generating(give: Any) -> type:
+    return subclass(Generator, generate=give)
+
+
+def forgetful(self: Any, world: Any, state: Any, seed: int, tools: Any = (), seen: list[int] = []) -> Iterator[Any]:  # noqa: B006
+    seen.append(1)
+    return (replace(one, seed=len(seen)) for one in Generator().generate(world, state, seed))
+
+
+def spoiling(self: Any, world: Any, state: Any, seed: int, tools: Any = ()) -> Iterator[Any]:
+    made = list(Generator().generate(world, state, seed))
+    state["cards"].clear()
+    return iter(made)
+
+
+def choosy(self: Any, world: Any, state: Any, seed: int, tools: Any = ()) -> Iterator[Any]:
+    if tools:
+        raise RuntimeError("no wishes, please")
+    return Generator().generate(world, state, seed)
+
+
 BROKEN: dict[tuple[str, str], type] = {
     ("agent", "test_plays_alone"): subclass(Agent, reply=breaks_alone),
     ("agent", "test_plays_with_a_user"): subclass(Agent, reply=breaks_in_company),
@@ -227,6 +265,14 @@ BROKEN: dict[tuple[str, str], type] = {
     ),
     ("source", "test_refuses_what_is_not_there"): rows(Task("x", "f", 1)),
     ("source", "test_refuses_unknown_options"): rows(Task("x", "f", 1)),
+    ("generator", "test_gives_scenarios_as_it_is_asked"): generating(
+        lambda self, world, state, seed, tools=(): list(Generator().generate(world, state, seed))
+    ),
+    ("generator", "test_gives_the_same_twice"): generating(forgetful),
+    ("generator", "test_leaves_the_state_as_it_was"): generating(spoiling),
+    ("generator", "test_can_be_written_down"): subclass(Generator, steps=[0]),
+    ("generator", "test_takes_wished_tools"): generating(choosy),
+    ("generator", "test_most_hold"): subclass(Generator, status="active"),
     ("backend", "test_says_what_it_is"): subclass(Backend, identity=""),
     ("backend", "test_being_made_asks_nobody"): ClosedOnce,
     ("backend", "test_replies"): subclass(Backend, attempt=silent),
@@ -234,7 +280,8 @@ BROKEN: dict[tuple[str, str], type] = {
     ("backend", "test_many_at_once"): OneAtATime,
 }
 GOOD = {
-    "agent": Agent, "assessor": Assessor, "checker": Checker, "source": Source, "backend": Backend, "user": User,
+    "agent": Agent, "assessor": Assessor, "checker": Checker, "source": Source, "backend": Backend,
+    "generator": Generator, "user": User,
 }  # fmt: skip
 
 
