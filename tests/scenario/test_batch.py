@@ -107,7 +107,7 @@ def test_tools_that_nothing_uses_are_asked_for_and_get_room() -> None:
     assert batch.unused() == {}
     assert len(batch.kept) == 20
     assert {tool for one in batch.kept for tool in one.tools} == set(writes)
-    assert [order.tools for order in orders if order.tools][0] == ("t1", "t2", "t3", "t4")
+    assert next(order.tools for order in orders if order.tools) == ("t1", "t2", "t3", "t4")
     small = Batch([Subject("s", writes)], ["a"], 2)
     play(small, always)
     assert len(small.kept) == 2
