@@ -16,7 +16,7 @@ from envscaler.cli.app import app
 from envscaler.session.plugins import open_plugins
 from tests.plugin.fake import declare, install, on_path
 
-KINDS = ("agent", "assessor", "checker", "backend", "generator", "source", "specs", "user")
+KINDS = ("agent", "assessor", "checker", "backend", "exporter", "generator", "source", "specs", "user")
 
 
 def new(*words: str) -> tuple[int, str]:
@@ -77,7 +77,7 @@ def test_another_folder_and_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         code, output = new(wrong, "--kind", "checker", "-o", "there")
         assert (code, "cannot name a plugin" in output) == (2, True), wrong
     assert not (tmp_path / "there").exists()
-    assert new("tea", "--kind", "exporter")[0] == 2
+    assert new("tea", "--kind", "importer")[0] == 2
 
 
 def test_nothing_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from envscaler.plugin import (
     AssessorEntry,
     BackendEntry,
     CheckerEntry,
+    ExporterEntry,
     GeneratorEntry,
     SpecsEntry,
     TemplatesEntry,
@@ -17,8 +18,8 @@ from envscaler.plugin import (
 )
 
 __all__ = [
-    "envscaler_agents", "envscaler_assessors", "envscaler_backends", "envscaler_checkers", "envscaler_generators",
-    "envscaler_specs", "envscaler_templates", "envscaler_users",
+    "envscaler_agents", "envscaler_assessors", "envscaler_backends", "envscaler_checkers", "envscaler_exporters",
+    "envscaler_generators", "envscaler_specs", "envscaler_templates", "envscaler_users",
 ]  # fmt: skip
 
 ENVSCALER_HOOKS = 1
@@ -70,6 +71,14 @@ def envscaler_users() -> Iterable[UserEntry]:
     from envscaler.builtin.players import USERS
 
     return USERS
+
+
+@hookimpl
+def envscaler_exporters() -> Iterable[ExporterEntry]:
+    """Writers of training data."""
+    from envscaler.builtin.exporters import EXPORTERS
+
+    return EXPORTERS
 
 
 @hookimpl

@@ -13,6 +13,7 @@ from envscaler.cli import (
     docs,
     environment,
     exits,
+    export,
     llm,
     mutate,
     play,
@@ -74,6 +75,7 @@ scenarios.add_to(app)
 score.add_to(app)
 rollout.add_to(app)
 runs.add_to(app)
+export.add_to(app)
 diff.add_to(app)
 docs.add_to(app)
 stats.add_to(app)

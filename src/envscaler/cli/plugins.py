@@ -47,6 +47,7 @@ class PluginKind(StrEnum):
     assessor = "assessor"
     checker = "checker"
     backend = "backend"
+    exporter = "exporter"
     generator = "generator"
     source = "source"
     specs = "specs"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         AssessorEntry,
         BackendEntry,
         CheckerEntry,
+        ExporterEntry,
         GeneratorEntry,
         SourceEntry,
         SpecsEntry,
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
         CallEvent,
         Checker,
         EndEvent,
+        Exporter,
         Finding,
         Generator,
         Judgement,
         Means,
+        Splits,
         Subject,
         Task,
         TaskSource,
@@ -41,14 +44,14 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "entries": (
-        "AgentEntry", "AssessorEntry", "BackendEntry", "CheckerEntry", "GeneratorEntry", "SourceEntry", "SpecsEntry",
-        "TemplatesEntry", "UserEntry",
+        "AgentEntry", "AssessorEntry", "BackendEntry", "CheckerEntry", "ExporterEntry", "GeneratorEntry", "SourceEntry",
+        "SpecsEntry", "TemplatesEntry", "UserEntry",
     ),
     "hookspecs": ("HOOKS_VERSION", "hookimpl"),
     "problems": ("PluginWarning",),
     "records": (
-        "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Finding", "Generator", "Judgement", "Means", "Subject",
-        "Task", "TaskSource", "Verdict",
+        "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Exporter", "Finding", "Generator", "Judgement", "Means",
+        "Splits", "Subject", "Task", "TaskSource", "Verdict",
     ),
     "roles": ("Part", "Said", "UserSimulator"),
 }  # fmt: skip
@@ -56,8 +59,8 @@ _PUBLIC = {name: f"envscaler.plugin.{module}" for module, names in _MODULES.item
 
 __all__ = [
     "HOOKS_VERSION", "AgentEntry", "Assessor", "AssessorEntry", "BackendEntry", "BadRow", "CallEvent", "Checker",
-    "CheckerEntry", "EndEvent", "Finding", "Generator", "GeneratorEntry", "Judgement", "Means", "Part",
-    "PluginWarning", "Said", "SourceEntry", "SpecsEntry", "Subject", "Task", "TaskSource", "TemplatesEntry",
+    "CheckerEntry", "EndEvent", "Exporter", "ExporterEntry", "Finding", "Generator", "GeneratorEntry", "Judgement", "Means",
+    "Part", "PluginWarning", "Said", "SourceEntry", "SpecsEntry", "Splits", "Subject", "Task", "TaskSource", "TemplatesEntry",
     "UserEntry", "UserSimulator", "Verdict", "hookimpl",
 ]  # fmt: skip
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from envscaler.plugin.records import Assessor, Checker, Generator, TaskSource
+from envscaler.plugin.records import Assessor, Checker, Exporter, Generator, TaskSource
 from envscaler.plugin.roles import Part, UserSimulator
 
 __all__ = [
-    "KINDS", "AgentEntry", "AssessorEntry", "BackendEntry", "CheckerEntry", "Entry", "GeneratorEntry", "Kind", "Sample",
-    "SourceEntry", "SpecsEntry", "TemplatesEntry", "UserEntry",
+    "KINDS", "AgentEntry", "AssessorEntry", "BackendEntry", "CheckerEntry", "Entry", "ExporterEntry", "GeneratorEntry", "Kind",
+    "Sample", "SourceEntry", "SpecsEntry", "TemplatesEntry", "UserEntry",
 ]  # fmt: skip
 
 _NAME = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
@@ -107,6 +107,20 @@ class UserEntry(_Made):
 
 
 @dataclass(frozen=True, slots=True)
+class ExporterEntry(_Made):
+    """A writer of training data. ``factory(settings)`` is called for each export; UsageError for a setting that is unknown or
+    wrong, ``reasoning`` (last, all, none) among those that are known. ``takes``: what it makes them from."""
+
+    factory: Callable[[Mapping[str, Any]], Exporter]
+    takes: Literal["trajectories", "scenarios"] = "trajectories"
+
+    def __post_init__(self) -> None:
+        super(ExporterEntry, self).__post_init__()
+        if self.takes not in (takes := ("trajectories", "scenarios")):
+            raise ValueError(f"{self.name} takes {' or '.join(takes)}, not {self.takes!r}")
+
+
+@dataclass(frozen=True, slots=True)
 class _Folder(Entry):
     """An entry that stands for a folder on disk."""
 
@@ -155,6 +169,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("generator", "generator of scenarios", "envscaler_generators", GeneratorEntry),
         Kind("agent", "agent", "envscaler_agents", AgentEntry),
         Kind("user", "simulated user", "envscaler_users", UserEntry),
+        Kind("exporter", "exporter", "envscaler_exporters", ExporterEntry),
         Kind("specs", "pack of specs", "envscaler_specs", SpecsEntry),
         Kind("templates", "folder of templates", "envscaler_templates", TemplatesEntry),
     )

@@ -11,6 +11,7 @@ from envscaler.plugin.entries import (
     AssessorEntry,
     BackendEntry,
     CheckerEntry,
+    ExporterEntry,
     GeneratorEntry,
     SourceEntry,
     SpecsEntry,
@@ -25,6 +26,7 @@ __all__ = [
     "envscaler_assessors",
     "envscaler_backends",
     "envscaler_checkers",
+    "envscaler_exporters",
     "envscaler_generators",
     "envscaler_sources",
     "envscaler_specs",
@@ -77,6 +79,11 @@ def envscaler_agents() -> Iterable[AgentEntry]:  # type: ignore[empty-body]
 @hookspec
 def envscaler_users() -> Iterable[UserEntry]:  # type: ignore[empty-body]
     """The simulated users, asked for when a conversation is to be held with one that does not ship."""
+
+
+@hookspec
+def envscaler_exporters() -> Iterable[ExporterEntry]:  # type: ignore[empty-body]
+    """The exporters, asked for when training data is to be written."""
 
 
 @hookspec

@@ -18,7 +18,17 @@ from envscaler.plugin.discovery import Found, found
 from envscaler.plugin.entries import KINDS, Entry, Kind
 from envscaler.plugin.hookspecs import HOOKS_VERSION, PROJECT
 from envscaler.plugin.problems import SHIPPED, Origin, PluginWarning, Problem
-from envscaler.plugin.records import Assessor, BadRow, Checker, Generator, Judgement, Task, TaskSource, Verdict
+from envscaler.plugin.records import (
+    Assessor,
+    BadRow,
+    Checker,
+    Exporter,
+    Generator,
+    Judgement,
+    Task,
+    TaskSource,
+    Verdict,
+)
 from envscaler.plugin.roles import Part, UserSimulator
 
 __all__ = ["Offer", "Plugins", "load"]
@@ -47,6 +57,7 @@ _CHECKS: Mapping[str, Mapping[str, Check]] = {
     "assessor": {"assess": _of(Verdict)},
     "checker": {"on_call": _of(Judgement, type(None)), "on_end": _of(Judgement, type(None))},
     "generator": {"generate": _each},
+    "exporter": {"write": _of(Mapping)},
     "agent": {"reply": lambda boundary, doing, value: value},
     "user": {name: lambda boundary, doing, value: value for name in ("open", "answer")},
 }
@@ -194,6 +205,10 @@ class Plugins:
     def generator(self, name: str) -> Generator:
         """A generator of scenarios."""
         return cast(Generator, self.find("generator", name).make())
+
+    def exporter(self, name: str, settings: Mapping[str, Any] | None = None) -> Exporter:
+        """An exporter with its settings."""
+        return cast(Exporter, self.find("exporter", name).make(dict(settings or {})))
 
     def agent(self, name: str, part: Part) -> Any:
         """An agent for one episode."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 
 from envscaler.diagnostics import Diagnostic, Severity, Span
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from envscaler.work import Run
 
 __all__ = [
-    "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Finding", "Generator", "Judgement", "Means", "Status", "Subject",
-    "Task", "TaskSource", "Verdict",
+    "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Exporter", "Finding", "Generator", "Judgement", "Means",
+    "Splits", "Status", "Subject", "Task", "TaskSource", "Verdict",
 ]  # fmt: skip
 
 Status = Literal["pass", "warn", "fail"]
@@ -233,6 +234,25 @@ class Generator(Protocol):
         """Scenarios that begin in ``state`` (JSON form), each made when it is asked for, until there are no more; the same
         for the same arguments, from which alone all choices are drawn. A scenario without a state of its own begins in the
         one given. ``tools``: those that solutions should use, where that can be had; empty for any.
+        """
+        ...
+
+
+# -- exporters
+
+T = TypeVar("T")
+Splits = Mapping[str, Callable[[], Iterator[T]]]
+"""The parts of the data by name (`train`, and `test` where there is a split), each read anew, one by one, when it is called."""
+
+
+class Exporter(Protocol):
+    """Writes training data in the form of one trainer."""
+
+    def write(self, splits: Splits[Any], folder: Path, /) -> Mapping[str, int]:
+        """Write files into ``folder``, which is empty; how many rows are in which file of data, by its name.
+
+        Samples are `envscaler.export.Sample`, or `TaskSample` for an exporter of scenarios. The same samples give the same
+        bytes.
         """
         ...
 

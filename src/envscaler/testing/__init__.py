@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from envscaler.testing.backends import BackendConformance
     from envscaler.testing.base import Conformance
     from envscaler.testing.checkers import CheckerConformance
+    from envscaler.testing.exporters import ExporterConformance
     from envscaler.testing.folders import SpecsConformance, TemplatesConformance
     from envscaler.testing.generators import GeneratorConformance
     from envscaler.testing.sources import SourceConformance
@@ -31,6 +32,7 @@ _PUBLIC = {
     "BackendConformance": "envscaler.testing.backends",
     "CheckerConformance": "envscaler.testing.checkers",
     "Conformance": "envscaler.testing.base",
+    "ExporterConformance": "envscaler.testing.exporters",
     "GeneratorConformance": "envscaler.testing.generators",
     "SourceConformance": "envscaler.testing.sources",
     "SpecsConformance": "envscaler.testing.folders",
@@ -42,8 +44,8 @@ _PUBLIC = {
 
 __all__ = [
     "AgentConformance", "AssessorConformance", "BackendConformance", "CheckerConformance", "Conformance",
-    "GeneratorConformance", "SourceConformance", "SpecsConformance", "TemplatesConformance", "UserConformance", "judge",
-    "subject",
+    "ExporterConformance", "GeneratorConformance", "SourceConformance", "SpecsConformance", "TemplatesConformance",
+    "UserConformance", "judge", "subject",
 ]  # fmt: skip
 
 

@@ -21,6 +21,7 @@ _SUITES = {
     "assessor": ("assessors", "AssessorConformance"),
     "backend": ("backends", "BackendConformance"),
     "checker": ("checkers", "CheckerConformance"),
+    "exporter": ("exporters", "ExporterConformance"),
     "generator": ("generators", "GeneratorConformance"),
     "source": ("sources", "SourceConformance"),
     "specs": ("folders", "SpecsConformance"),

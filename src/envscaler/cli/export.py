@@ -1,0 +1,185 @@
+"""The command that makes training data: export."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from envscaler.cli import exits
+from envscaler.cli.out import boundary, echo
+from envscaler.errors import UsageError
+
+if TYPE_CHECKING:
+    from envscaler.session.exporting import Exported
+
+__all__ = ["add_to"]
+
+
+class ReasoningKept(StrEnum):
+    """Which of the agent's turns keep their reasoning."""
+
+    last = "last"
+    all = "all"
+    none = "none"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("export")(boundary(export))
+
+
+def export(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN...", help="Folders of runs; files of scenarios for a form of tasks.", show_default=False
+        ),
+    ],
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="NAME",
+            help="jsonl, openai, trl, llama-factory, parquet, or rl-parquet for tasks; or a plugin's.",
+        ),
+    ] = "jsonl",
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="The folder that is made.")] = Path(
+        "export"
+    ),
+    min_reward: Annotated[
+        float | None, typer.Option("--min-reward", help="Only those with at least this reward.", show_default=False)
+    ] = None,
+    turns: Annotated[
+        str | None,
+        typer.Option(
+            "--turns", metavar="LEAST:MOST", help="Only those with so many replies of the agent.", show_default=False
+        ),
+    ] = None,
+    best: Annotated[
+        int | None, typer.Option("--best", help="So many of each scenario, the best.", show_default=False)
+    ] = None,
+    status: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--status",
+            help="How an episode may have ended; repeatable, any for all of them.  [default: finished]",
+            show_default=False,
+        ),
+    ] = None,
+    malformed: Annotated[
+        bool, typer.Option("--malformed", help="Keep those with replies that could not be read.")
+    ] = False,
+    duplicates: Annotated[
+        bool, typer.Option("--duplicates", help="Keep those with the same calls in the same scenario.")
+    ] = False,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            "--split", metavar="env:SHARE", help="Hold out this share of the environments.", show_default=False
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Draws the environments that are held out.")] = 0,
+    reasoning: Annotated[
+        ReasoningKept | None,
+        typer.Option(
+            "--reasoning",
+            help="Which turns keep their reasoning.  [default: last; jsonl, parquet: all; openai: none]",
+            show_default=False,
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the format; repeatable.", show_default=False),
+    ] = None,
+    specs: Annotated[
+        Path | None,
+        typer.Option(
+            "--specs",
+            metavar="DIR",
+            help="Where the specs of scenarios lie.  [default: specs, and those installed]",
+            show_default=False,
+        ),
+    ] = None,
+    any_hash: Annotated[
+        bool, typer.Option("--any-hash", help="Take a spec that was changed since the scenarios were made.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier export.")] = False,
+) -> int:
+    """Make training data of runs: filter trajectories, split them by environment, write the form of a trainer.
+
+    Prints how many were left out for which reason; a manifest beside the data says it too.
+    """
+    from envscaler.export.filters import FilterOptions
+    from envscaler.session.exporting import ExportOptions
+    from envscaler.session.exporting import export as write
+
+    statuses = tuple(status or ("finished",))
+    filters = FilterOptions(
+        () if "any" in statuses else statuses, malformed, _turns(turns), min_reward, duplicates, best
+    )
+    told = _settings(settings or []) | ({} if reasoning is None else {"reasoning": reasoning.value})
+    options = ExportOptions(told, _share(split), seed, force, specs, any_hash)
+    echo(_shown(write(sources, output, form, filters, options)))
+    return exits.OK
+
+
+def _shown(made: Exported) -> str:
+    from envscaler.cli.table import table
+
+    counts = [
+        ("read", made.read),
+        *((f"left out: {name}", -count) for name, count in made.dropped.items() if count),
+        ("kept", made.kept),
+    ]
+    lines = [table(("", "Samples"), [(name, str(count)) for name, count in counts], ("Samples",)), ""]
+    for split, (environments, samples) in made.splits.items():
+        many = "" if len(environments) == 1 else "s"
+        lines.append(f"{split}: {samples} from {len(environments)} environment{many}")
+    lines += [f"{made.folder / file}: {rows} row{'' if rows == 1 else 's'}" for file, rows in made.rows.items()]
+    return "\n".join(lines)
+
+
+def _turns(text: str | None) -> tuple[int | None, int | None]:
+    """`3:29`, `3:`, `:29` or `3` as bounds."""
+    if text is None:
+        return None, None
+    least, colon, most = text.partition(":")
+    try:
+        bounds = [int(part) if part.strip() else None for part in (least, most if colon else least)]
+    except ValueError:
+        bounds = []
+    if not bounds or not text.strip(" :") or any(bound is not None and bound < 0 for bound in bounds):
+        raise UsageError(f"--turns is two numbers with a colon between, like 3:29, not {text!r}")
+    return bounds[0], bounds[1]
+
+
+def _share(text: str | None) -> float:
+    if text is None:
+        return 0.0
+    what, _, share = text.partition(":")
+    try:
+        value = float(share)
+    except ValueError:
+        value = 0.0
+    if what != "env" or not 0 < value < 1:
+        raise UsageError(f"--split is env: and a share between 0 and 1, like env:0.1, not {text!r}")
+    return value
+
+
+def _settings(given: list[str]) -> dict[str, Any]:
+    """Settings by name; a value is JSON where it can be read as such, and a text otherwise."""
+    found = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--set is NAME=VALUE, not {one!r}")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
