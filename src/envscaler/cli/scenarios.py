@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from envscaler.cli import exits
+from envscaler.cli import authoring, exits
 from envscaler.cli.options import Jobs
 from envscaler.cli.out import boundary, echo, echo_json, note
 
@@ -44,6 +44,7 @@ def add_to(app: typer.Typer) -> None:
     group.command("make")(boundary(make))
     group.command("check")(boundary(check))
     group.command("report")(boundary(report))
+    authoring.add_to(group)
     app.add_typer(group, name="scenarios")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from envscaler import __version__
 from envscaler.errors import BudgetError, PluginError, UsageError
-from envscaler.session.files import StrPath, many, read_json, reason, replace_file, spec_files
+from envscaler.session.files import StrPath, many, read_json, reason, spec_files
+from envscaler.session.scenario_output import store_folder, write_scenarios
 from envscaler.session.specs import sound
 from envscaler.session.templates import template_folders
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from envscaler.plugin.records import Generator
     from envscaler.scenario.batch import Batch
     from envscaler.scenario.chunk import Chunk, Order
-    from envscaler.scenario.model import Scenario
     from envscaler.scenario.proof.elsewhere import Elsewhere
     from envscaler.scenario.states import StateStore
     from envscaler.scenario.summary import Summary
@@ -121,7 +120,7 @@ def make_scenarios(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder}: {reason(error)}") from None
-    common = {**asdict(options), "kinds": list(kinds), "version": __version__, "store": str(_store_folder(target))}
+    common = {**asdict(options), "kinds": list(kinds), "version": __version__, "store": str(store_folder(target))}
     failed: list[str] = []
     with _Rounds(folder, jobs) as rounds:
         while orders := batch.round():
@@ -303,10 +302,6 @@ def _read(plain: Mapping[str, Any]) -> Chunk:
 # -- what is written
 
 
-def _store_folder(target: Path) -> Path:
-    return target.with_suffix(".states")
-
-
 def _written(
     batch: Batch,
     target: Path,
@@ -316,62 +311,24 @@ def _written(
     failed: tuple[str, ...],
     as_yaml: bool,
 ) -> Made:
-    from envscaler.scenario.summary import summary
-
-    scenarios = [one.scenario for one in batch.kept]
-    counted = summary(scenarios)
-    text = _text(scenarios, as_yaml)
     manifest = {
-        "envscaler": __version__,
-        "file": target.name,
-        "hash": _sha256(text),
         "seed": options.seed,
         "wanted": options.count,
         "settings": {"kinds": list(kinds), "size": options.size, "states": options.states},
         "specs": {name: {"file": file.name, "hash": content} for name, (file, content) in subjects.items()},
-        "faker": _faker(),
-        "summary": counted.to_json(),
         "tried": _nested(batch.tried),
         "dropped": _nested(batch.dropped),
         "repaired": _nested(batch.repaired),
         "unused_tools": {name: list(tools) for name, tools in batch.unused().items()},
     }
-    beside = target.with_suffix(".manifest.json")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(target, text)
-        replace_file(beside, json.dumps(manifest, indent=2) + "\n")
-    except OSError as error:
-        raise UsageError(f"{target}: {reason(error)}") from None
+    counted, files = write_scenarios(target, [one.scenario for one in batch.kept], manifest, as_yaml=as_yaml)
     lines = tuple(
         f"{spec}: no more {kind}" + (f"; most are dropped for {why}" if why else "; none are found")
         for (spec, kind), why in batch.shortfalls().items()
     )
     return Made(
-        options.count, counted, batch.dropped, batch.tried, (target, beside, _store_folder(target)), lines,
-        batch.unused(), failed,
+        options.count, counted, batch.dropped, batch.tried, files, lines, batch.unused(), failed,
     )  # fmt: skip
-
-
-def _text(scenarios: Sequence[Scenario], as_yaml: bool) -> str:
-    if as_yaml:
-        from envscaler.scenario.yamlform import to_yaml
-
-        return to_yaml(scenarios)
-    return "".join(json.dumps(one.to_json(), separators=(",", ":")) + "\n" for one in scenarios)
-
-
-def _sha256(text: str) -> str:
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
-
-
-def _faker() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("faker")
-    except PackageNotFoundError:
-        return ""
 
 
 def _nested(counts: Mapping[Any, int]) -> dict[str, Any]:
