@@ -49,7 +49,8 @@ def statement(world: World, collection: str, key: str, record: Mapping[str, Any]
     parts: list[str] = []
     for field in shape.fields:
         value, of = record.get(field.json), strip_null(field.shape)
-        plain = isinstance(value, str | int | float) and not isinstance(value, bool) and not isinstance(of, s.Ref)
+        plain = isinstance(value, str | int | float) and not isinstance(value, bool)
+        plain = plain and not isinstance(of, s.Ref) and of is not s.ZONE
         if len(parts) < _FIELDS and plain and value != "" and len(str(value)) <= _LONG and "\n" not in str(value):
             unit = unit_of(field) if isinstance(value, int | float) else ""
             parts.append(f"{label_of(field)} {said(value, field.shape, money)}" + (f" {unit}" if unit else ""))
