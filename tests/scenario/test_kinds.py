@@ -100,7 +100,22 @@ def test_a_refusal_asks_for_a_reason_that_is_known() -> None:
         assert one.outcome == "refusal"
         assert reason in world().reasons
         assert [goal.expr for goal in one.goals] == [f'refusal == "{reason}"']
-        assert one.solution[-1].refused
+        assert one.solution[-1].refused or reason == "not_found"
+
+
+def test_what_is_not_there_is_told_and_looked_for() -> None:
+    state = world().environment.new().state
+    found = [one for one in made("refusal", many=16) if one.tags["reason"] == "not_found"]
+    assert 1 < len(found) < 10
+    for one in found:
+        assert one.submitted == {"refusal": "not_found"}
+        assert all(world().tools[step.tool].kind == "read" for step in one.solution)
+        env = world().environment.new()
+        *_, last = [env.call(step.tool, dict(step.arguments)) for step in one.solution]
+        (told,) = one.solution[-1].arguments.values()
+        assert told in one.task
+        assert told not in str(state)
+        assert last.value == []
 
 
 def test_an_answer_fills_its_slot() -> None:

@@ -14,7 +14,7 @@ from envscaler.scenario.wording import Worded, styles
 from envscaler.scenario.world import World
 
 __all__ = [
-    "Found", "episode_seed", "found_plans", "found_questions", "found_refusals", "made_of", "rng_of", "scenario_of",
+    "Found", "episode_seed", "found_plans", "found_questions", "found_refusals", "made_of", "mixed", "rng_of", "scenario_of",
     "steps_of",
 ]  # fmt: skip
 
@@ -62,6 +62,16 @@ def made_of(found: Iterable[Found], make: Callable[[Found], Scenario | None]) ->
             yield made
         elif missed == _MISSES:
             return
+
+
+def mixed(usual: Iterator[Scenario], other: Iterator[Scenario], share: float, rng: random.Random) -> Iterator[Scenario]:
+    """Both, with that ``share`` of the ``other``; where one ends, the rest of the second."""
+    while True:
+        first, second = (other, usual) if rng.random() < share else (usual, other)
+        made = next(first, None) or next(second, None)
+        if made is None:
+            return
+        yield made
 
 
 def episode_seed(world: World, seed: int) -> int:
