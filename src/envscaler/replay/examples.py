@@ -15,7 +15,7 @@ from envscaler.spec.types import MISSING
 if TYPE_CHECKING:
     from envscaler.runtime import Environment, ToolResult
 
-__all__ = ["CODES", "INITIAL_STATE", "WRONG_EXAMPLE", "given_state", "verify"]
+__all__ = ["CODES", "INITIAL_STATE", "WRONG_EXAMPLE", "given_state", "laid_over", "verify"]
 
 INITIAL_STATE = "initial-state"
 WRONG_EXAMPLE = "example-differs"
@@ -127,7 +127,12 @@ def _dotted(pointer: str) -> str:
 
 def given_state(spec: Spec, given: Mapping[str, Any]) -> dict[str, Any]:
     """The initial state with ``given`` laid over it: by state, then key, then field; null for a record removes it."""
-    state = dict(spec.initial_state)
+    return laid_over(spec, spec.initial_state, given)
+
+
+def laid_over(spec: Spec, state: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Any state in JSON form with what an example gives laid over it, as in `given_state`; neither is changed."""
+    state = dict(state)
     for name, part in given.items():
         definition = spec.states.get(name)
         if definition is not None and definition.form == "flat" and isinstance(part, Mapping):

@@ -107,7 +107,7 @@ class Batch:
 
     def _settle(self) -> None:
         """Give up what has yielded nothing for some rounds, and share out what it still owes."""
-        if not self._rounds:
+        if not self._rounds or not self.lacking:
             return
         for pair in [pair for pair in self._share if self._owed(pair)]:
             self._strikes[pair] = 0 if self._had[pair] > self._before[pair] else self._strikes[pair] + 1

@@ -21,7 +21,6 @@ __all__ = ["Chunk", "Kept", "Order", "Store", "make_chunk", "seed_of", "write_to
 
 _TRIES: Final = 5  # candidates for each scenario that is wanted,
 _MORE: Final = 6  # and so many more of each kind
-_SEEKING: Final = 40  # where certain tools are looked for
 
 
 class Store(States, Protocol):
@@ -96,8 +95,7 @@ def make_chunk(
         kind: _candidates(kind, generators[kind], world, state, seed_of(seed, kind), order.tools)
         for kind in sorted(order.want)
     }
-    tries = _SEEKING if order.tools else _TRIES
-    left = {kind: (order.want[kind], tries * order.want[kind] + _MORE) for kind in sources}
+    left = {kind: (order.want[kind], _TRIES * order.want[kind] + _MORE) for kind in sources}
     while left:
         for kind in list(left):
             wanted, more = left[kind]

@@ -215,6 +215,7 @@ def _label(unit: Mapping[str, Any]) -> str:
 def _made(unit: Mapping[str, Any]) -> str:
     """One unit, as JSON text: a journal does not keep the order of keys."""
     from envscaler.scenario.chunk import Order, make_chunk, seed_of
+    from envscaler.scenario.data import fitted
 
     world, generators = _bench(unit["file"], unit["hash"], tuple(unit["kinds"]))
     plain = unit["order"]
@@ -222,6 +223,8 @@ def _made(unit: Mapping[str, Any]) -> str:
     seed = seed_of(unit["hash"], unit["seed"], order.index)
     store = _store(unit["store"])
     state = _state(world, unit, order.index, seed)
+    if order.tools:
+        state = fitted(world, state, order.tools, order.index)
     return json.dumps(_plain(make_chunk(world, generators, store, state, order, seed, _elsewhere())))
 
 

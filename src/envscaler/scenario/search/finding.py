@@ -20,6 +20,7 @@ from envscaler.scenario.world import World
 __all__ = ["grounded", "plans"]
 
 _FAILURES: Final = 40  # walks in a row that come to nothing before the search gives up
+_HOPELESS: Final = 6  # such walks to a tool that was never reached, after which it is no longer looked for
 _LATER: Final = 0.3  # the share of walks that begin with another tool than the one that is looked for
 
 
@@ -36,12 +37,17 @@ def plans(
     counts = dict(chosen.counts)
     tools = [tool for tool in world.writes if not chosen.tools or tool.name in chosen.tools]
     failed = 0
+    left = {tool.name: _HOPELESS for tool in tools}
     while tools and failed < _FAILURES:
         target = rarest(tools, counts, draws)
         found = _plan(lookups, chosen, draws, target.name, counts)
         counts[target.name] = counts.get(target.name, 0) + 1
         failed = failed + 1 if found is None else 0
-        if found is not None:
+        if found is None:
+            left[target.name] -= 1
+            tools = [tool for tool in tools if left[tool.name]]
+        else:
+            left[target.name] = -1
             for call in found.calls:
                 if call.kind == "write" and call.tool != target.name:
                     counts[call.tool] = counts.get(call.tool, 0) + 1
