@@ -127,7 +127,10 @@ def _each(good: Callable[[Seen], bool]) -> Callable[[Sequence[Seen]], list[Seen]
 
 
 def _once(found: Sequence[Seen]) -> list[Seen]:
-    return list({one.id: one for one in reversed(found)}.values())[::-1]
+    first: dict[str, Seen] = {}
+    for one in found:
+        first.setdefault(one.id, one)
+    return list(first.values())
 
 
 def _unlike(found: Sequence[Seen]) -> list[Seen]:
