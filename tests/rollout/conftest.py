@@ -28,13 +28,10 @@ def bank(stage: Stage) -> dict[str, Scenario]:
     return scenarios(stage.world.ref)
 
 
-@pytest.fixture
-def till(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file with five scenarios of the till, in a working folder with its spec."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "specs").mkdir()
-    (tmp_path / "specs" / "till.yaml").write_text(TILL.read_text(encoding="utf-8"), encoding="utf-8")
-    ref = World.of(sound(tmp_path / "specs" / "till.yaml")).ref
+@pytest.fixture(scope="session")
+def till_scenarios() -> str:
+    """Five scenarios of the till, as lines of JSON."""
+    ref = World.of(sound(TILL)).ref
     lines = []
     for value in range(1, 6):
         one = Scenario(
@@ -47,6 +44,20 @@ def till(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             user=User((Fact("value", value, f"It is worth {value}."),), opening="I have a coin."),
         )
         lines.append(json.dumps(one.named().to_json()) + "\n")
-    file = tmp_path / "scenarios.jsonl"
-    file.write_text("".join(lines), encoding="utf-8")
+    return "".join(lines)
+
+
+def write_till(folder: Path, scenarios: str) -> Path:
+    """A file of scenarios, in a working folder with the till's spec."""
+    (folder / "specs").mkdir()
+    (folder / "specs" / "till.yaml").write_text(TILL.read_text(encoding="utf-8"), encoding="utf-8")
+    file = folder / "scenarios.jsonl"
+    file.write_text(scenarios, encoding="utf-8")
     return file
+
+
+@pytest.fixture
+def till(tmp_path: Path, till_scenarios: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file with five scenarios of the till, in a working folder with its spec."""
+    monkeypatch.chdir(tmp_path)
+    return write_till(tmp_path, till_scenarios)

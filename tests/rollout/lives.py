@@ -1,7 +1,7 @@
 """Rollouts that are killed: `python -m tests.rollout.lives SCENARIOS RUN KILLS SEED` prints what came of them as JSON.
 
 A small program that forks, so that kills hit the run and not the start of an interpreter. Each life plays at most a few
-episodes and then waits, so that the run lasts until the last kill.
+units of episodes and then waits, so that the run lasts until the last kill.
 """
 
 from __future__ import annotations
@@ -13,33 +13,35 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from envscaler.session import rollouts
 from envscaler.session.rollouts import RolloutOptions
 
-MOST = 12  # episodes that a life keeps
+MOST = 3  # units that a life keeps
+UNIT = 4  # episodes of a unit, which are written down together
 
 
 def samples(kills: int) -> int:
     """Episodes of each of the five scenarios, so many that the run lasts until the last kill."""
-    return 4 + kills * (MOST + 2) // 5
+    return 4 + kills * UNIT * (MOST + 1) // 5
 
 
 def life(scenarios: str, folder: str, most: int, count: int, first: int) -> None:
     """A forked child: plays until it is killed, and says so by the pipe ``first`` when one is kept."""
-    play, done = rollouts._Ready._play, 0
+    play, done = rollouts._Ready.play_unit, 0
 
-    async def slowly(self: rollouts._Ready, *episode: object) -> str:
+    async def slowly(self: rollouts._Ready, unit: Any, together: bool = False) -> dict[str, Any]:
         nonlocal done
         if done >= most:
             time.sleep(60)
-        problem = await play(self, *episode)  # type: ignore[arg-type]
+        came = await play(self, unit, together)
         done += 1
         if done == 1:
             os.write(first, b"x")
-        return problem
+        return came
 
-    rollouts._Ready._play = slowly  # type: ignore[assignment]
+    rollouts._Ready.play_unit = slowly  # type: ignore[method-assign]
     rollouts.rollout(scenarios, folder, RolloutOptions(samples=count), concurrency=64)
 
 
@@ -47,6 +49,7 @@ def main(scenarios: str, folder: str, kills: int, seed: int) -> None:
     os.chdir(Path(scenarios).parent)
     chance = random.Random(seed)
     killed = 0
+    rollouts._BATCH = UNIT  # type: ignore[misc]
     rollouts.rollout(scenarios, f"{folder}-first")  # all is imported before the first life
     for number in range(kills):
         seen, said = os.pipe()

@@ -85,7 +85,8 @@ def killed(till: Path, kills: int, seed: int) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("kills", [4, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [4, 50])
 def test_killed_at_any_moment(till: Path, monkeypatch: pytest.MonkeyPatch, kills: int) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'src'}:{ROOT}")
     came = killed(till, kills, kills)

@@ -17,7 +17,7 @@ from envscaler.errors import UsageError
 if TYPE_CHECKING:
     from envscaler.session.scoring import Scored
 
-__all__ = ["add_to"]
+__all__ = ["ModeName", "add_to", "show_scored"]
 
 
 class ModeName(StrEnum):
@@ -86,12 +86,19 @@ def score(
         if answer is not None or refusal is not None:
             raise UsageError("--answer and --refusal go with --state; a trajectory says what was submitted")
         found = list(session.score_run(scenarios, run, id=id, mode=named, specs=specs, any_hash=any_hash))
+    return show_scored(found, as_json=as_json, total=run is not None)
+
+
+def show_scored(found: list[Scored], *, as_json: bool, total: bool, all_of_them: bool = True) -> int:
+    """Print scores, with ``total`` their number and mean; the exit code. Not ``all_of_them``: only those that are other than
+    recorded, or whose spec has changed."""
     if as_json:
         echo_json([one.to_json() for one in found])
     else:
         for one in found:
-            _show(one)
-        if run is not None:
+            if all_of_them or one.changed or _finding(one):
+                _show(one)
+        if total:
             _sum_up(found)
     return exits.FINDINGS if any(map(_finding, found)) else exits.OK
 

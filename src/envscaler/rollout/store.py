@@ -12,7 +12,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,9 +62,7 @@ CREATE TABLE trajectories (
     seconds REAL NOT NULL,
     hash TEXT NOT NULL
 );
-CREATE UNIQUE INDEX once ON trajectories (id) WHERE file = 'trajectories.jsonl';
-CREATE UNIQUE INDEX attempts ON trajectories (id, attempt);
-CREATE INDEX by_scenario ON trajectories (scenario)
+CREATE INDEX by_id ON trajectories (id)
 """
 _COLUMNS: Final = (
     "id", "attempt", "scenario", "kind", "spec", "spec_hash", "setting", "agent", "model", "user", "sample", "status", "reason",
@@ -148,6 +146,14 @@ class Totals(NamedTuple):
     tokens: int
 
 
+class _Line(NamedTuple):
+    """A trajectory on its way into a file."""
+
+    data: bytes
+    hash: str
+    trajectory: Trajectory
+
+
 class Trajectories:
     """The trajectories of a run's folder. `Trajectories.open(folder)` reads, while others may write;
     `Trajectories.writing(folder)` adds too. For one thread at a time, and any number of processes."""
@@ -213,18 +219,32 @@ class Trajectories:
     def add(self, trajectory: Trajectory) -> bool:
         """Keep a trajectory; False where one of its id, not set aside, is kept already. It survives the end of this process
         when this returns, and within about a second that of the machine."""
-        line, hash_ = trajectory.written()
-        data = line.encode("ascii") + b"\n"
-        name = ASIDE if trajectory.aside else TRAJECTORIES
+        return self.add_all((trajectory,)) == 1
+
+    def add_all(self, trajectories: Iterable[Trajectory]) -> int:
+        """The same for several, which costs less than one by one; how many were not kept already."""
+        lines: dict[str, list[_Line]] = {TRAJECTORIES: [], ASIDE: []}
+        for one in trajectories:
+            text, hash_ = one.written()
+            data = text.encode("ascii") + b"\n"
+            lines[ASIDE if one.aside else TRAJECTORIES].append(_Line(data, hash_, one))
         with self._lock, self._transaction():
-            at = self._note_unnoted(name)
-            if self._settled(trajectory.id):
-                return False
-            self._append(name, data)
-            self._note(name, at, len(data), trajectory, hash_)
-            self._until(name, at + len(data))
+            added = sum(self._add_to(name, those) for name, those in lines.items() if those)
         self._sync()
-        return True
+        return added
+
+    def _add_to(self, name: str, lines: Sequence[_Line]) -> int:
+        at = self._note_unnoted(name)
+        new = []
+        for line in lines:
+            if not self._settled(line.trajectory.id):
+                self._note(name, at, len(line.data), line.trajectory, line.hash)
+                at += len(line.data)
+                new.append(line.data)
+        if new:
+            self._append(name, b"".join(new))
+            self._until(name, at)
+        return len(new)
 
     def catalogue(self, tools: Sequence[Tool]) -> str:
         """Keep what was on offer, once; its hash."""
@@ -298,7 +318,7 @@ class Trajectories:
             one.timing.get("seconds", 0.0), hash_,
         )  # fmt: skip
         self._connection.execute(
-            f"INSERT OR IGNORE INTO trajectories (file, at, length, {', '.join(_COLUMNS)}) "  # noqa: S608
+            f"INSERT INTO trajectories (file, at, length, {', '.join(_COLUMNS)}) "  # noqa: S608
             f"VALUES (?, ?, ?, {', '.join('?' * len(_COLUMNS))})",
             (name, at, length, *values),
         )
@@ -352,6 +372,13 @@ class Trajectories:
             if found:
                 raise UsageError(f"{name} may mean {len(found)} trajectories: {', '.join(o.id for o in found[:4])} …")
         raise UsageError(f"{self.folder}: no trajectory {name}")
+
+    def of(self, row: Row) -> Trajectory:
+        """The whole trajectory of a row. Raises UsageError for a line that cannot be read, and for a row of another folder."""
+        query = "SELECT file, at, length FROM trajectories WHERE id = ? AND attempt = ? AND hash = ?"
+        for place in self._rows(query, (row.id, row.attempt, row.hash)):
+            return Trajectory.from_json(self._line(*place))
+        raise UsageError(f"{self.folder}: no trajectory {row.id}")
 
     def tools(self, hash_: str) -> tuple[Tool, ...]:
         """A catalogue by its hash. Raises UsageError where it is not there."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from envscaler.rollout.playing import Cast, Company
     from envscaler.rollout.stage import Stage
     from envscaler.rollout.store import Totals, Trajectories
+    from envscaler.rollout.trajectory import Trajectory
     from envscaler.scenario.model import Scenario, SpecRef
     from envscaler.session.worlds import Worlds
 
@@ -256,7 +257,7 @@ class _Ready:
 
     @property
     def slow(self) -> bool:
-        """Whether an episode may take long, or cost money: each is then written down by itself."""
+        """Whether an episode may take long, or cost money: each is then written down by itself, others by units."""
         offers = [self._agent, *([self._user] if self._user is not None else [])]
         return any(not o.origin.shipped or getattr(o.entry, "roles", ()) or o.entry.name == "human" for o in offers)
 
@@ -328,11 +329,13 @@ class _Ready:
         if self._store is None:
             self._store = Trajectories.writing(self.order.folder)
         store = self._store
+        finished: list[Trajectory] = []
+        keep = store.add_all if self.slow else finished.extend
         failed: dict[str, str] = {}
 
         async def one(name: str, scenario: str, sample: int) -> None:
             try:
-                problem = await self._play(store, name, self.scenarios[scenario], sample)
+                problem = await self._play(store, name, self.scenarios[scenario], sample, keep)
             except BudgetError:
                 raise
             except EnvscalerError as error:
@@ -340,26 +343,35 @@ class _Ready:
             if problem:
                 failed[name] = problem
 
-        if together:
-            ends = await asyncio.gather(*(one(*episode) for episode in unit["episodes"]), return_exceptions=True)
-            for error in ends:
-                if isinstance(error, BaseException):
-                    raise error
-        else:
-            for episode in unit["episodes"]:
-                await one(*episode)
+        try:
+            if together:
+                ends = await asyncio.gather(*(one(*episode) for episode in unit["episodes"]), return_exceptions=True)
+                for error in ends:
+                    if isinstance(error, BaseException):
+                        raise error
+            else:
+                for episode in unit["episodes"]:
+                    await one(*episode)
+        finally:
+            store.add_all(finished)
         if failed:
             raise _EpisodesFailed("\n".join(f"{name}: {text}" for name, text in failed.items()))
         return {"episodes": len(unit["episodes"])}
 
-    async def _play(self, store: Trajectories, name: str, scenario: Scenario, sample: int) -> str:
+    async def _play(
+        self,
+        store: Trajectories,
+        name: str,
+        scenario: Scenario,
+        sample: int,
+        keep: Callable[[list[Trajectory]], object],
+    ) -> str:
         """Play an episode and keep what came of it; what is wrong where it is set aside."""
         if name in store:
             return ""
         attempt = store.attempts(name) + 1
         played = await self._company(store).play(self._stage(scenario), scenario, sample, attempt)
-        for trajectory in played:
-            store.add(trajectory)
+        keep(played)
         last = played[-1]
         return f"{last.status}: {' '.join(last.reason.split())}" if last.aside else ""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from envscaler.diagnostics import nearest, one_of, printable
 from envscaler.errors import SpecError, UsageError
-from envscaler.session.files import StrPath, existing, read_json
+from envscaler.session.files import StrPath, existing, many, read_json
 from envscaler.session.worlds import Worlds
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def score(
 
 
 def score_run(
-    scenarios: StrPath,
+    scenarios: StrPath | Sequence[StrPath],
     run: StrPath,
     *,
     id: str | None = None,  # noqa: A002
@@ -97,17 +97,19 @@ def score_run(
 ) -> Iterator[Scored]:
     """The score of each trajectory of a file, or of a run's folder: its calls are made once more, then it is scored.
 
-    ``id``: only those of this scenario. ``mode``: by default that in which each was scored. The forms of trajectories are
-    in `scenario.recorded`. Raises as `score` does, and UsageError at the line of a record that cannot be read.
+    ``scenarios``: a file, or several for runs that were merged. ``id``: only those of this scenario. ``mode``: by default that
+    in which each was scored. The forms of trajectories are in `scenario.recorded`. Raises as `score` does, and UsageError at
+    the line of a record that cannot be read.
     """
-    bench = _Bench(scenarios, specs, any_hash)
-    wanted = None if id is None else bench.one(id).id
+    benches = [_Bench(file, specs, any_hash) for file in many(scenarios)]
+    wanted = None if id is None else next((b for b in benches if b.holds(id)), benches[0]).one(id).id
     path = Path(run)
     path = path / _TRAJECTORIES if path.is_dir() else path
     for line, record in _records(existing(path)):
         if wanted is not None and record.get("scenario") != wanted:
             continue
         try:
+            bench = next((b for b in benches if b.holds(record.get("scenario"), _played_with(record))), benches[0])
             yield bench.scored(record, mode)
         except UsageError as error:
             raise UsageError(f"{path}:{line}: {error}") from None
@@ -125,6 +127,13 @@ def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             if not isinstance(record, dict):
                 raise UsageError(f"{path}:{number}: a trajectory is an object")
             yield number, record
+
+
+def _played_with(record: Mapping[str, Any]) -> str | None:
+    """The hash of the spec that an episode was played with."""
+    spec = record.get("spec")
+    played = spec.get("hash") if isinstance(spec, Mapping) else None
+    return played if isinstance(played, str) else None
 
 
 def _changed(world: World, scenario: Scenario, played: str | None) -> str:
@@ -145,6 +154,7 @@ class _Bench:
         self.path = existing(Path(scenarios))
         self.worlds = Worlds(specs, any_hash=any_hash)
         self.states: StateStore = StateStore.beside(self.path)
+        self._unbound: list[Scenario] = []  # those that name no version of their spec, and so have no id
         self._scenarios = dict(self._read())
         self._scorers: dict[str, Any] = {}
 
@@ -154,7 +164,17 @@ class _Bench:
         for one in read_scenarios(self.path):
             if isinstance(one, Bad):
                 raise SpecError(one.diagnostics)
+            if not one.id and not one.spec.hash:
+                self._unbound.append(one)
             yield one.id, one
+
+    def holds(self, id: object, played: str | None = None) -> bool:  # noqa: A002
+        """Whether the scenario of that id is here. One without an id has that which it was given when it was ``played`` with
+        the spec of this hash."""
+        if id not in self._scenarios and played is not None:
+            bound = (replace(one, spec=replace(one.spec, hash=played)).named() for one in self._unbound)
+            self._scenarios |= {one.id: one for one in bound if one.id == id}
+        return id in self._scenarios
 
     def one(self, id: str | None) -> Scenario:  # noqa: A002
         """The scenario of that id, or the only one. Raises UsageError."""
@@ -186,10 +206,10 @@ class _Bench:
         name = record.get("scenario")
         if not isinstance(name, str):
             raise UsageError("the trajectory does not say of which 'scenario' it is")
+        played = _played_with(record)
+        self.holds(name, played)
         scenario = self.one(name)
         world = self.worlds.of(scenario.spec)
-        spec = record.get("spec")
-        played = spec.get("hash") if isinstance(spec, Mapping) else None
         common: dict[str, Any] = {
             "spec": world.spec.hash,
             "changed": _changed(world, scenario, played),
