@@ -169,6 +169,19 @@ def test_one_line_and_nothing_written(runs: list[Path], words: tuple[str, ...], 
     assert sorted(Path().iterdir()) == before
 
 
+def test_a_disk_that_is_full(runs: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    assert export("one", "-o", "out")[0] == 0
+    before = Path("out/manifest.json").read_bytes()
+    monkeypatch.setattr("envscaler.export.plain.lines_of", full)
+    code, output = export("one", "-o", "out", "--force")
+    assert (code, output) == (2, "envscaler: out: no space left on device; nothing was written\n")
+    assert Path("out/manifest.json").read_bytes() == before
+    assert not list(Path().glob(".out*"))
+
+
 def test_what_is_in_the_way(runs: list[Path]) -> None:
     Path("mine").mkdir()
     Path("mine/thesis.txt").write_text("years", encoding="utf-8")

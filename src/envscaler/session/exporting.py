@@ -95,7 +95,10 @@ def export(
             source = _Runs(paths, filters, stack)
             said["filters"] = asdict(filters)
         splits, names = _split(source, options)
-        rows = exporter.write(splits, temporary.path)
+        try:
+            rows = exporter.write(splits, temporary.path)
+        except OSError as error:
+            raise UsageError(f"{folder}: {reason(error)}; nothing was written") from None
         counts = {split: sum(map(source.environments.count, names[split])) for split in splits}
         made = Exported(
             folder, source.read, sum(counts.values()), source.dropped,
@@ -148,6 +151,8 @@ class _Staged:
                 self._target.rename(old)
             self.path.rename(self._target)
         except OSError as error:
+            if old.exists() and not self._target.exists():
+                old.rename(self._target)
             raise UsageError(f"{self._target}: {reason(error)}") from None
         shutil.rmtree(old, ignore_errors=True)
 
@@ -252,6 +257,11 @@ def _among(source: _Runs | _Tasks, names: Iterable[str]) -> Callable[[], Iterato
     return lambda: (one for one in source.samples() if one.environment in wanted)
 
 
+def _hash(file: Path) -> str:
+    with file.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
+
+
 def _write_manifest(folder: Path, said: Mapping[str, Any], paths: Sequence[Path], made: Exported) -> None:
     """Write down what was made, of what and how; nothing in it depends on when or by whom."""
     files = sorted(p for p in folder.rglob("*") if p.is_file() and p.parent.name != STATES)
@@ -264,7 +274,7 @@ def _write_manifest(folder: Path, said: Mapping[str, Any], paths: Sequence[Path]
         "splits": {split: {"environments": list(of), "samples": n} for split, (of, n) in made.splits.items()},
         "files": {
             file.relative_to(folder).as_posix(): {
-                "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+                "sha256": _hash(file),
                 **({"rows": made.rows[file.name]} if file.name in made.rows else {}),
             }
             for file in files
