@@ -52,15 +52,17 @@ def found_plans(
         yield _found(world, plan, kind, seed, n)
 
 
-def made_of(found: Iterable[Found], make: Callable[[Found], Scenario | None]) -> Iterator[Scenario]:
-    """What ``make`` makes of each plan; it ends where many in a row give nothing."""
+def made_of(
+    found: Iterable[Found], make: Callable[[Found], Scenario | None], misses: int = _MISSES
+) -> Iterator[Scenario]:
+    """What ``make`` makes of each plan; it ends where so many in a row give nothing."""
     missed = 0
     for one in found:
         made = make(one)
         missed = missed + 1 if made is None else 0
         if made is not None:
             yield made
-        elif missed == _MISSES:
+        elif missed == misses:
             return
 
 

@@ -14,19 +14,21 @@ from envscaler.scenario.kinds.common import Found, found_plans, made_of, rng_of,
 from envscaler.scenario.model import Fact, Scenario, User
 from envscaler.scenario.wording import worded
 from envscaler.scenario.wording.english import noun_of
-from envscaler.scenario.wording.values import said
+from envscaler.scenario.wording.values import label_of, said, strip_null
 from envscaler.scenario.world import World
 
 __all__ = ["Distractors"]
 
-_NAMES: Final = ("name", "full_name", "title", "label")
 _SHARE: Final = 0.6  # of the records of a collection that get the name of another
-_TRIES: Final = 6
+_TRIES: Final = 3  # for each collection, each with fewer records
+_MISSES: Final = 10  # plans in a row that are about no such record
+_ORDER: Final = ("name", "title", "label", "email", "address", "phone", "subject", "city", "kind")  # what is said first
 
 
 class Distractors:
-    """Some records are given the name of another before the search begins, and the task is about one of them: a name alone
-    does not say which. The task says that there are two; what else the user knows of the other is a fact that no step needs."""
+    """Some records are given the name of another (or the title, the address) before the search begins, and the task is about
+    one of them: a name alone does not say which. The task says that there are two; what else the user knows of the other is
+    a fact that no step needs."""
 
     name: Final = "distractors"
     summary: Final = "records are alike, and only one of them is meant"
@@ -39,7 +41,7 @@ class Distractors:
         if not twins:
             return iter(())
         plans = found_plans(world, changed, self.name, seed, tools)
-        return made_of(plans, lambda found: self._made(world, changed, twins, found))
+        return made_of(plans, lambda found: self._made(world, changed, twins, found), _MISSES)
 
     def _made(
         self, world: World, state: Mapping[str, Any], twins: Mapping[tuple[str, str], str], found: Found
@@ -48,9 +50,9 @@ class Distractors:
         if meant is None:
             return None
         collection, other = meant[0], twins[meant]
-        noun, field = noun_of(world.collections[collection].record.name), _name_field(world.collections[collection])
+        noun, field = noun_of(world.collections[collection].record.name), _told_field(world.collections[collection])
         assert field is not None
-        name, label = state[collection][other][field.json], field.json.replace("_", " ")
+        name, label = state[collection][other][field.json], label_of(field)
         described = {**found.plan.described, meant: {field.json: name, **found.plan.described[meant]}}
         plan = replace(found.plan, described=described)
         remark = f"there is another {noun} with the {label} {said(name, s.STR)}, which is not the one that I mean"
@@ -68,33 +70,35 @@ def with_twins(
     made = dict(state)
     twins: dict[tuple[str, str], str] = {}
     for name, shape in world.collections.items():
-        field, records = _name_field(shape), state.get(name)
+        field, records = _told_field(shape), state.get(name)
         if field is None or not isinstance(records, Mapping) or len(records) < 2:
             continue
-        for _ in range(_TRIES):
-            pairs = _pairs(list(records), rng)
+        for n in range(_TRIES):
+            pairs = _pairs(list(records), rng, _SHARE / 2**n)
             changed = deepcopy(dict(records))
             for one, two in pairs:
                 changed[two][field.json] = changed[one][field.json]
             trial = {**made, name: changed}
             if _allowed(world, trial):
+                pairs = [pair for pair in pairs if changed[pair[0]][field.json]]
                 made = trial
                 twins |= {(name, one): two for one, two in pairs} | {(name, two): one for one, two in pairs}
                 break
     return made, twins
 
 
-def _pairs(keys: list[str], rng: random.Random) -> list[tuple[str, str]]:
-    many = max(1, int(len(keys) * _SHARE / 2))
+def _pairs(keys: list[str], rng: random.Random, share: float) -> list[tuple[str, str]]:
+    many = max(1, int(len(keys) * share / 2))
     chosen = rng.sample(keys, 2 * many)
     return list(zip(chosen[:many], chosen[many:], strict=True))
 
 
-def _name_field(shape: s.Collection) -> s.Field | None:
-    single = {names[0] for names in shape.unique if len(names) == 1}
-    return next(
-        (f for f in shape.record.fields if f.name in _NAMES and f.shape is s.STR and f.name not in single), None
-    )
+def _told_field(shape: s.Collection) -> s.Field | None:
+    """The field that a person tells a record by, and two may have alike: a text that no rule of the collection keeps apart."""
+    apart = {name for names in shape.unique for name in names}
+    texts = [f for f in shape.record.fields if strip_null(f.shape) is s.STR and f.name not in apart]
+    ranked = [(rank, f) for f in texts for rank, word in enumerate(_ORDER) if word in f.name.split("_")]
+    return min(ranked, key=lambda one: one[0])[1] if ranked else None
 
 
 def _allowed(world: World, state: Mapping[str, Any]) -> bool:

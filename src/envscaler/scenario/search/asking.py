@@ -12,13 +12,13 @@ from envscaler.scenario.plan import Plan
 from envscaler.scenario.search.assembling import Assembly
 from envscaler.scenario.search.finding import grounded
 from envscaler.scenario.search.lookups import Lookups
-from envscaler.scenario.search.pointing import pointer
+from envscaler.scenario.search.pointing import at_pointer, pointer
 from envscaler.scenario.search.settings import SearchSettings
 from envscaler.scenario.search.walk import Walk, rarest
 from envscaler.scenario.world import ToolInfo, World
 from envscaler.spec import types as t
 
-__all__ = ["Question", "questions"]
+__all__ = ["Question", "changed_values", "questions"]
 
 _FAILURES: Final = 60
 _TRIES: Final = 12
@@ -70,6 +70,19 @@ def questions(
         failed = failed + 1 if found is None else 0
         if found is not None:
             yield found
+
+
+def changed_values(after: Any, before: Any, of: t.Type) -> Iterator[tuple[str, str, Any, Any]]:
+    """The plain values outside lists of a result of a type that are another than in ``before``, None where that is missing:
+    JSON pointer, name, value, and the type as YAML holds it."""
+    for spot in _spots(after, of):
+        if spot.way == "value" and not any(part.isdigit() for part in spot.path.split("/")):
+            try:
+                same = before is not None and at_pointer(before, spot.path) == spot.value
+            except KeyError:
+                same = False
+            if not same:
+                yield spot.path, spot.name, spot.value, spot.type
 
 
 def _question(lookups: Lookups, settings: SearchSettings, rng: random.Random, tool: ToolInfo) -> Question | None:
