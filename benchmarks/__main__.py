@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import calls, commands, fuzz, memory, scale, scenarios, scoring, states
+from benchmarks import calls, commands, fuzz, memory, rollouts, scale, scenarios, scoring, states
 from benchmarks.report import show
 
 PARTS = {
@@ -14,6 +14,7 @@ PARTS = {
     "commands": commands.run,
     "fuzz": fuzz.run,
     "scenarios": scenarios.run,
+    "rollouts": rollouts.run,
     "scoring": scoring.run,
     "states": states.run,
 }

@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.ledger import accounts, ledger_class
 from benchmarks.report import Figure
 
-__all__ = ["run"]
+__all__ = ["resident", "run"]
 
 FORKS, WRITES, SIZE = 1_000, 30, 20_000
 
@@ -20,10 +20,10 @@ def run() -> list[Figure]:
     env = ledger_class().new(ledger_class().prepare(accounts(SIZE)))
     first = _played(env.fork())
     gc.collect()
-    before = _resident()
+    before = resident()
     forks = [_played(env.fork()) for _ in range(FORKS)]
     gc.collect()
-    added = (_resident() - before) / 1024
+    added = (resident() - before) / 1024
     assert len(forks) == FORKS
     return [
         Figure(f"{FORKS} forks of {WRITES} writes", added, "MB", 60, False, f"over {SIZE:,} accounts"),
@@ -49,7 +49,7 @@ def _scoring(env: Any) -> float:
     return peak / 1024
 
 
-def _resident() -> float:
+def resident() -> float:
     """Resident kilobytes of this process."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS"):
