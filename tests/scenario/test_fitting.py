@@ -15,8 +15,8 @@ from tests.scenario.hand import world
 QUICK = ("bank", "ports/posting_service")
 REST = (
     "calendar", "court_registry", "hospital_ward", "laboratory", "permit_office", "warehouse", "ports/file_system",
-    "ports/messages", "ports/mathematics", "ports/recordings", "ports/retail", "ports/tau2_mock", "ports/ticket_desk",
-    "ports/trading_bot", "ports/travel_agency", "ports/vehicle",
+    "ports/messages", "ports/retail", "ports/tau2_mock", "ports/ticket_desk", "ports/trading_bot", "ports/travel_agency",
+    "ports/vehicle",
 )  # fmt: skip
 
 

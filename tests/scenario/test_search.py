@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -12,9 +14,12 @@ from typing import Any
 import pytest
 
 from envscaler.runtime import Environment
+from envscaler.runtime import shapes as s
 from envscaler.scenario.data import DataSettings, make_state
 from envscaler.scenario.plan import Plan, PlannedCall
 from envscaler.scenario.search import SearchSettings, plans, questions, refusals
+from envscaler.scenario.search.arguments import Arguments
+from envscaler.scenario.search.ground import Ground, leaves
 from envscaler.scenario.search.pointing import at_pointer, single_out
 from envscaler.scenario.world import World
 from envscaler.spec import types as t
@@ -227,3 +232,37 @@ def test_every_write_tool_of_every_spec_is_in_some_plan(name: str) -> None:
             if wanted <= set(used):
                 return
     assert not wanted - set(used)
+
+
+# -- what arguments are made of
+
+
+@specs()
+def test_texts_of_arguments_are_no_pieces_of_messages_and_no_names_of_rules(name: str) -> None:
+    of = world(name)
+    said = {refusal.message for tool in of.tools.values() for refusal in tool.refusals}
+    pieces = {piece.strip() for message in said for piece in re.split(r"\{[^}]*\}", message) if len(piece) > 4}
+    for plan in found(name):
+        for call in (plan.calls[n] for n in plan.writes):
+            texts = {value for _, value in leaves(dict(call.arguments)) if isinstance(value, str)}
+            assert not texts & (set(of.rules) | said | pieces), (call.tool, call.arguments)
+
+
+@pytest.mark.parametrize(
+    ("param", "takes"),
+    [
+        (s.Field("email", s.STR), r"[^@ ]+@[^@ ]+\.[a-z]+"),
+        (s.Field("new_phone", s.STR), r"\+[\d ]+\d"),
+        (s.Field("zip", s.STR), r"\d{5}"),
+        (s.Field("ward", s.STR, like="city"), r"[A-Z][A-Za-z .'-]+"),
+        (s.Field("plate", s.STR, pattern="^[A-Z]{2}-[0-9]{3}$"), r"[A-Z]{2}-[0-9]{3}"),
+        (s.Field("remark", s.STR), r"[A-Z][a-z ,A-Z]+\."),
+    ],
+)
+def test_an_invented_text_is_like_what_its_parameter_is_called(param: s.Field, takes: str) -> None:
+    of = world("ports/file_system")
+    arguments = Arguments(Ground(of, of.base()), random.Random(param.name))
+    (tool,) = (tool for tool in of.writes if tool.name == "mkdir")
+    tool = replace(tool, params={param.json: param}, examples=())
+    given = [arguments.of(tool, None, {})[param.json] for _ in range(30)]
+    assert [one for one in given if not re.fullmatch(takes, one)] == []

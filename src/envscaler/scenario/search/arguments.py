@@ -4,6 +4,7 @@ of the spec's examples."""
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, Final
@@ -15,13 +16,26 @@ from envscaler.scenario.search.ground import Ground, Record, alike, leaves
 from envscaler.scenario.search.vocabulary import Vocabulary
 from envscaler.scenario.world import ToolInfo
 
-__all__ = ["Arguments", "Known"]
+__all__ = ["Arguments", "Known", "is_text"]
 
 _AMOUNTS: Final = (5, 10, 12.5, 15, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 400, 500, 750, 1000)
 _WHOLE: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 45, 60, 90, 100)
 _HINTS: Final = (
     "name", "email", "phone", "street", "city", "postcode", "iban", "company", "country", "username", "title", "job",
     "first_name", "last_name",
+)  # fmt: skip
+_CALLED: Final[Mapping[str, str]] = {
+    "address1": "street", "mail": "email", "mobile": "phone", "postal_code": "postcode", "telephone": "phone",
+    "zip": "postcode", "zip_code": "postcode",
+}  # fmt: skip
+_TEXTS: Final = (
+    "answer", "comment", "concern", "content", "description", "finding", "message", "note", "purpose", "reason", "text",
+)  # fmt: skip
+_WORDY: Final = ("description", "sentence", "text")  # hints for which Faker has nothing that makes sense
+_SENTENCES: Final = (
+    "As agreed on the phone.", "As asked for this morning.", "For the files, as usual.", "Please see to it soon.",
+    "Nothing else has to be done about it.", "This was settled in writing.", "To be looked at once more next week.",
+    "With thanks for your help.",
 )  # fmt: skip
 _TRIES: Final = 6
 
@@ -180,7 +194,7 @@ class Arguments:
             value = self._drawn(name, shape, field)
             if value is not None and _within(value, shape, field):
                 return value
-        return value
+        return drawn(field.pattern, self.rng) if field.pattern is not None else value
 
     def _drawn(self, name: str, shape: s.Shape, field: s.Field) -> Any:
         match shape.name if isinstance(shape, s.Scalar) else "":
@@ -212,7 +226,7 @@ class Arguments:
         elif way < 0.62 and self.vocabulary.constants:
             value = rng.choice(self.vocabulary.constants)
         elif way < (0.66 if shape in (s.INT, s.MONEY) else 0.74):
-            words = [w for w in self.vocabulary.words(self._tool.name) if w.__class__ in (int, float)]
+            words = self.vocabulary.numbers(self._tool.name)
             value = rng.choice(words) if words else None
         elif shape is s.INT and field.ge is not None and field.le is not None and field.le - field.ge < 500:
             value = rng.randint(int(field.ge), int(field.le))
@@ -246,21 +260,44 @@ class Arguments:
         return f"{day.isoformat()}T{rng.randint(0, 23):02d}:{rng.choice((0, 30)):02d}:00{'Z' if shape is s.DATETIME else ''}"
 
     def _text(self, name: str, field: s.Field) -> Any:
+        """A text such as people would give: one of the record in focus, an invented one where it is known what it is, one
+        of the state, of the examples or of a comparison in the logic; else a sentence."""
         rng, way = self.rng, self.rng.random()
-        if field.pattern is not None and way < 0.3:
-            return drawn(field.pattern, rng)
-        if way < 0.3:
-            return self._told(name) or self._known(name)
-        if way < 0.55 and (found := self._focal(name)) is not None:
+        hint = self._hint(name, field)
+        if way < 0.3 and (found := self._same(self._values, name)) is not None:
             return found
-        hint = field.like or next((h for h in reversed(_HINTS) if name == h or name.endswith(f"_{h}")), None)
-        if hint is not None and way < 0.85:
-            return self.fakes.text(hint, {}, {})
-        if hint is None and way < 0.7:
-            words = [w for w in self.vocabulary.words(self._tool.name) if w.__class__ is str]
-            if words:
-                return rng.choice(words)
-        return self._known(name) or self._told(name) or self.fakes.text(hint or "sentence", {}, {})
+        if hint is not None and way < 0.75:
+            return self._invented(hint)
+        if way < 0.6 and (words := self.vocabulary.words(self._tool.name, name)):
+            return rng.choice(words)
+        sources = (
+            lambda: self._same(self.known.named, name),
+            lambda: self._same(self.ground.named, name),
+            lambda: self._told(name),
+        )
+        for source in sources if way < 0.85 else reversed(sources):
+            found = source()
+            if found is not None and (rng.random() < 0.9 or not is_text(name)):
+                return found
+        if field.pattern is not None:
+            return drawn(field.pattern, rng)
+        return self._invented(hint or "sentence")
+
+    def _invented(self, hint: str) -> str:
+        return self.rng.choice(_SENTENCES) if hint in _WORDY else self.fakes.text(hint, {}, {})
+
+    def _hint(self, name: str, field: s.Field) -> str | None:
+        """What texts of a parameter look like: as it says, as the field of the state with its name says, as its name tells."""
+        said = field.like or self.vocabulary.likes.get(name) or _CALLED.get(name)
+        return said or next((h for h in reversed(_HINTS) if f"_{h}_" in f"_{name}_"), None)
+
+    def _same(self, values: Mapping[str, list[Any]], name: str) -> Any:
+        """One of the texts that stand under a name, or under one that says what kind of it this is; None for none."""
+        for one in (name, *same_names(name)):
+            found = [value for value in values.get(one, ()) if value.__class__ is str and value]
+            if found:
+                return self.rng.choice(found)
+        return None
 
     def _any(self, name: str) -> Any:
         rng = self.rng
@@ -293,6 +330,18 @@ class Arguments:
         return rng.choice(self.ground.named[names[0] if rng.random() < 0.7 else rng.choice(names)])
 
 
+def is_text(name: str) -> bool:
+    """Whether a parameter of this name takes what people write in their own words."""
+    return any(name == one or name.endswith(f"_{one}") for one in _TEXTS)
+
+
+def same_names(name: str) -> list[str]:
+    """Names that mean the same as a parameter's: `new_email` an email, `customer_name` a name, `tag_ids` a `tag_id`."""
+    stems = [name.removeprefix("new_"), name.removesuffix("s"), name.removesuffix("_ids") + "_id"]
+    kinds = [hint for hint in _HINTS if name.endswith(f"_{hint}")]
+    return [one for one in dict.fromkeys([*stems, *kinds]) if one != name]
+
+
 def _dated(value: Any) -> bool:
     return isinstance(value, str) and len(value) >= 10 and value[4:5] == "-" and value[7:8] == "-"
 
@@ -310,5 +359,7 @@ def _within(value: Any, shape: s.Shape, field: s.Field) -> bool:
             or (lt is not None and value >= lt)
         )
     if value.__class__ is str:
+        if field.pattern is not None and re.search(field.pattern, value) is None:
+            return False
         return (field.min_length or 0) <= len(value) <= (field.max_length or 10_000)
     return True

@@ -11,6 +11,7 @@ from envscaler.runtime import shapes as s
 from envscaler.scenario.goals import Loose, derive
 from envscaler.scenario.model import Source
 from envscaler.scenario.plan import Plan, PlannedCall
+from envscaler.scenario.search.arguments import is_text
 from envscaler.scenario.search.ground import Ground, Record, leaves
 from envscaler.scenario.search.lookups import Lookup, Lookups, Read
 from envscaler.scenario.search.pointing import pointer, single_out
@@ -19,18 +20,6 @@ from envscaler.scenario.search.walk import Move
 
 __all__ = ["Assembly", "key_parts"]
 
-_TEXTS: Final = (
-    "text",
-    "note",
-    "reason",
-    "comment",
-    "message",
-    "finding",
-    "description",
-    "concern",
-    "purpose",
-    "answer",
-)
 _SHORTEST: Final = 5  # a shorter text may stand in others by chance
 _MADE: Final = ("id", "token", "number", "code")  # ends of the names of values that a system makes
 
@@ -197,7 +186,7 @@ class _Draft:
             made = self._earlier(value)
             if made is not None:
                 return made
-        free = param is not None and value.__class__ is str and param.shape is s.STR and _is_text(name)
+        free = param is not None and value.__class__ is str and param.shape is s.STR and is_text(name)
         if free and len(value) >= _SHORTEST and value not in self.told and self.rng.random() < self.settings.free:
             self.free.add(value)
             return Source("free")
@@ -330,10 +319,6 @@ def _tags(moves: Sequence[Move], calls: Sequence[PlannedCall]) -> Mapping[str, A
     if refused:
         tags["refused_first"] = [error.rule or error.message for error in refused]
     return tags
-
-
-def _is_text(name: str) -> bool:
-    return any(name == one or name.endswith(f"_{one}") for one in _TEXTS)
 
 
 def _name(at: Record) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
@@ -18,6 +19,14 @@ from envscaler.spec.types import MONEY
 __all__ = ["Vocabulary"]
 
 _SHORT: Final = 24  # literals that are longer are messages
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A literal, and the names in the comparison it stands in."""
+
+    value: Any
+    names: frozenset[str]
 
 
 class Vocabulary:
@@ -37,7 +46,10 @@ class Vocabulary:
             for one in world.spec.constants.values()
             if one.value.__class__ in (int, float)
         ]
-        self._words: dict[str, tuple[Any, ...]] = {}
+        self.likes: dict[str, str] = {}
+        for state in world.states.values():
+            self._hints(state.record, set())
+        self._compared: dict[str, tuple[_Compared, ...]] = {}
         self._enabling: dict[str, list[tuple[str, float]]] = {}
 
     @staticmethod
@@ -46,25 +58,69 @@ class Vocabulary:
         """The one of a world."""
         return Vocabulary(world)
 
-    def words(self, tool: str) -> tuple[Any, ...]:
-        """The short literals with which a tool's logic, and the helpers that it calls, compare something; and for a tool that
-        compares with constants what stands in these."""
-        if tool not in self._words:
-            found: dict[Any, None] = {}
+    def _hints(self, shape: s.Shape, seen: set[int]) -> None:
+        """Learn what the fields within a shape hold, by their names."""
+        if id(shape) in seen:
+            return
+        seen.add(id(shape))
+        match shape:
+            case s.Nullable() | s.Partial():
+                self._hints(shape.of, seen)
+            case s.ListOf():
+                self._hints(shape.item, seen)
+            case s.DictOf():
+                self._hints(shape.value, seen)
+            case s.Union():
+                for member in shape.members:
+                    self._hints(member, seen)
+            case s.Struct():
+                for field in shape.fields:
+                    if field.like is not None:
+                        self.likes.setdefault(field.json, field.like)
+                    self._hints(field.shape, seen)
+
+    def numbers(self, tool: str) -> list[int | float]:
+        """The numbers with which a tool's logic, and the helpers that it calls, compare something."""
+        return [one.value for one in self._comparisons(tool) if one.value.__class__ in (int, float)]
+
+    def words(self, tool: str, name: str) -> list[str]:
+        """The short texts to which a tool's logic, and the helpers that it calls, hold something of that name: with `==` or
+        `in`, as they stand there or in a constant."""
+        return [one.value for one in self._comparisons(tool) if one.value.__class__ is str and name in one.names]
+
+    def _comparisons(self, tool: str) -> tuple[_Compared, ...]:
+        if tool not in self._compared:
+            found: dict[_Compared, None] = {}
             for body in self._bodies(self.world.checked.tools[tool]):
                 for node in ast.walk(ast.parse(body.block.source)):
                     if isinstance(node, ast.Compare):
-                        found |= dict.fromkeys(self._compared(node))
-            self._words[tool] = tuple(v for v in found if 0 < len(str(v)) <= _SHORT)
-        return self._words[tool]
+                        found |= dict.fromkeys(self._of_comparison(node))
+            self._compared[tool] = tuple(one for one in found if 0 < len(str(one.value)) <= _SHORT)
+        return self._compared[tool]
 
-    def _compared(self, node: ast.Compare) -> Iterator[Any]:
-        for one in ast.walk(node):
-            if isinstance(one, ast.Constant) and one.value.__class__ in (int, float, str):
-                yield one.value
-            elif isinstance(one, ast.Name) and one.id in self.world.spec.constants:
-                value = self.world.spec.constants[one.id].value
-                yield from (v for v in value if v.__class__ is str) if isinstance(value, list | dict | tuple) else ()
+    def _of_comparison(self, node: ast.Compare) -> Iterator[_Compared]:
+        sides = [node.left, *node.comparators]
+        names = frozenset(
+            one.id if isinstance(one, ast.Name) else one.attr
+            for side in sides
+            for one in ast.walk(side)
+            if isinstance(one, ast.Name | ast.Attribute)
+        )
+        same = all(isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn) for op in node.ops)
+        for value in (value for side in sides for value in self._values(side)):
+            if same or value.__class__ is not str:
+                yield _Compared(value, names)
+
+    def _values(self, side: ast.expr) -> Iterator[Any]:
+        """The literals that a side of a comparison consists of."""
+        if isinstance(side, ast.Tuple | ast.List | ast.Set):
+            for one in side.elts:
+                yield from self._values(one)
+        elif isinstance(side, ast.Constant) and side.value.__class__ in (int, float, str):
+            yield side.value
+        elif isinstance(side, ast.Name) and side.id in self.world.spec.constants:
+            value = self.world.spec.constants[side.id].value
+            yield from (v for v in value if v.__class__ is str) if isinstance(value, list | dict | tuple) else ()
 
     def _bodies(self, body: CheckedBody) -> list[CheckedBody]:
         seen: dict[str, CheckedBody] = {}
