@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,36 @@ from envscaler.rollout.stage import Stage
 from envscaler.scenario.model import Fact, Goal, Scenario, Step, User
 from envscaler.scenario.world import World
 from envscaler.session.specs import sound
+from envscaler.spec.checked import Checked
 from tests.rollout.by_hand import scenarios
 
 ROOT = Path(__file__).parents[2]
 TILL = ROOT / "tests" / "replay" / "till.yaml"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def worlds_made_once() -> Iterator[None]:
+    """Specs with the same text are checked and compiled once for all tests here, which takes longer than to play them."""
+    checked: dict[str, Checked] = {}
+    made: dict[tuple[int, tuple[str, ...]], World] = {}
+    whole = World.of
+
+    def read(file: str | Path) -> Checked:
+        text = Path(file).read_text(encoding="utf-8")
+        if text not in checked:
+            checked[text] = sound(file)
+        return checked[text]
+
+    def of(one: Checked, templates: Sequence[str] = ()) -> World:
+        key = (id(one), tuple(templates))
+        if key not in made:
+            made[key] = whole(one, tuple(templates))
+        return made[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("envscaler.session.worlds.sound", read)
+        patch.setattr(World, "of", of)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -9,20 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from envscaler.cli.app import app
 from envscaler.rollout import Select, Trajectories
 from envscaler.scenario.model import Goal, Scenario, SpecRef
 from envscaler.session.rollouts import RolloutOptions, rollout
 from tests.plugin.fake import install, on_path
 from tests.rollout import lives
+from tests.rollout.line import run
 
 ROOT = Path(__file__).parents[2]
-
-
-def run(*words: object) -> Result:
-    return CliRunner().invoke(app, [str(w) for w in words])
 
 
 def hashes(folder: Path | str) -> dict[str, str]:

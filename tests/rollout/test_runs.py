@@ -12,19 +12,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner, Result
 
-from envscaler.cli.app import app
 from envscaler.rollout import Row, Trajectories
 from envscaler.rollout.comparison import best_at, compare, pass_at, pass_hat
 from envscaler.scenario.model import Goal, Scenario, SpecRef
 from envscaler.scenario.reading import read_scenarios
 from envscaler.session.rollouts import RolloutOptions, rollout
 from tests.rollout.conftest import write_till
-
-
-def run(*words: object) -> Result:
-    return CliRunner().invoke(app, [str(w) for w in words])
+from tests.rollout.line import run
 
 
 def ran(*words: object) -> str:
@@ -106,7 +101,7 @@ def played(shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_comparing(played: Path) -> None:
     said = ran("runs", "compare", "half", "good")
-    assert "100.00 to 100.00" in said
+    assert "100.0 to 100.0" in said
     assert "B : C" in said
     plain = json.loads(ran("runs", "compare", "half", "good", "-k", "2", "--json"))
     found = {(side["run"], side["agent"]): side for side in plain["sides"]}

@@ -344,7 +344,7 @@ def _letters() -> list[str]:
 
 def _who(side: Side) -> tuple[str, str, str]:
     agent = f"{side.agent} ({side.model})" if side.model else side.agent
-    return side.run, agent, f"{side.setting} with {side.user}" if side.user else side.setting
+    return side.run, agent, f"with {side.user}" if side.user else "alone"
 
 
 def _scores(line: Line) -> tuple[str, ...]:
@@ -379,4 +379,4 @@ def _percent(value: float) -> str:
 
 
 def _range(interval: Interval) -> str:
-    return f"{100 * interval.low:.2f} to {100 * interval.high:.2f}"
+    return f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
