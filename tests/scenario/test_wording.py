@@ -191,3 +191,10 @@ def test_small_words() -> None:
     assert [sentence(t) for t in ("so", "so?", 'say "so."')] == ["So.", "So?", 'Say "so."']
     assert currency("Be kind. Amounts are in euros.") == "euros"
     assert currency("Pay in euros somewhere else.") == ""
+
+
+@pytest.mark.slow  # another spec is compiled
+def test_what_the_user_does_is_said_of_oneself() -> None:
+    own = PlannedCall("answer_invitation", {"answer": "accepted"}, "write", {}, (), {"answer": TOLD}, actor="user")
+    written = worded(world("calendar"), Plan((own,), (), (), ()), "brief", random.Random(1))
+    assert written.task == "I will do this myself: answer an invitation of mine: answer accepted."

@@ -31,6 +31,8 @@ __all__ = ["Detail", "Request", "Speaker"]
 _PREPOSITION: Final = re.compile(r"(from|to|into|at|on|for|by|via|with|until|since|before|after)\b ?")
 _ONE_TO_ANOTHER: Final = re.compile(r" from one [a-z]+ to another(?= )")
 _NO_NOUN: Final = re.compile(r"(?:ed|en|by|s|born|urgent|optional|private|short)$")
+_MINE: Final = {"your": "my", "yours": "mine", "yourself": "myself"}  # where the user does it
+_YOURS: Final = re.compile(r"\b(?:yourself|yours|your)\b")
 _FREE: Final = "as you see fit"
 _WORDS: Final = ("yes", "no", NONE, EMPTY, _FREE)
 
@@ -94,6 +96,8 @@ class Speaker:
         told = [name for name in call.arguments if name not in kept and self._is_told(call, name)]
         whole = any(call.arguments[name] is None for name in told)
         bare = request(tool.description, tool.name, whole=whole)
+        if call.actor == "user":
+            bare = _YOURS.sub(lambda found: _MINE[found[0]], bare)
         ask, named = bare, {}
         for name in told:
             found = self._named(index, call, tool, name, ask)
