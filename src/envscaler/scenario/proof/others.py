@@ -102,12 +102,13 @@ class OtherValues:
         at = keys.index(key)
         near = [one for one in keys[max(0, at - _KEYS // 2) : at + _KEYS // 2 + 1] if one != key]
         mine = records[key]
-        found = [
-            Other(
-                "record", "", one, sum(1 for name in mine if name in records[one] and records[one][name] == mine[name])
+        fields = [(name, mine[name]) for name in mine]
+        found = []
+        for one in near:
+            other = records[one]
+            found.append(
+                Other("record", "", one, sum(name in other and other[name] == value for name, value in fields))
             )
-            for one in near
-        ]
         return sorted(found, key=lambda other: -other.alike)
 
 
