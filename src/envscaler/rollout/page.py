@@ -23,6 +23,7 @@ __all__ = ["run_page"]
 
 _FACETS: Final = ("spec", "kind", "setting", "agent", "model", "user", "status", "reward")
 _LONG: Final = 700  # characters of a result that is folded
+_LINE: Final = 88  # characters of JSON that stay on one line
 _CHANGES: Final = 200  # changes of a call that are shown
 
 
@@ -174,7 +175,9 @@ def _arguments(told: Any) -> Any:
 def _result(text: str) -> dict[str, Any]:
     try:
         plain = json.loads(text)
-        pretty = json.dumps(plain, ensure_ascii=False, indent=2) if isinstance(plain, dict | list) else text
+        line = json.dumps(plain, ensure_ascii=False)
+        several = isinstance(plain, dict | list) and len(line) > _LINE
+        pretty = json.dumps(plain, ensure_ascii=False, indent=2) if several else text
     except (ValueError, RecursionError):
         pretty = text
     return {"result": pretty, "folded": len(pretty) > _LONG}
