@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from envscaler.runtime import Environment
+from envscaler.runtime import shapes as s
 from envscaler.scenario.model import Fact, Goal, Guard, Only, Reveal, Scenario, Source, SpecRef, Step, User
 from envscaler.scenario.proof import CODES, GATES, Elsewhere, ProofSettings, prove, replay_elsewhere, settle
 from envscaler.scenario.proof import gates as gates_module
 from envscaler.scenario.proof.changes import essence
+from envscaler.scenario.proof.others import near_values
 from envscaler.scenario.scoring import Score, Scorer
 from envscaler.scenario.states import StateStore
 from tests.scenario import hand
@@ -251,3 +253,9 @@ def test_the_first_failure_can_end_a_proof() -> None:
         world(), replace(hand.transfer(), guards=(Guard(expr="final.till.cash == 1"),)), None, replace(HERE, first=True)
     )
     assert [gate.ok for gate in proof.gates] == [True, True, True, False]
+
+
+def test_numbers_near_a_large_one_are_such_as_a_scenario_can_hold() -> None:
+    near = list(near_values(s.INT, 4111222233334444))
+    assert near
+    assert all(abs(one) < s.MAX for one in near)

@@ -160,7 +160,7 @@ def _numbers(value: int | float, unit: float) -> Iterator[int | float]:
     seen = {float(value)}
     for one in found:
         near = round(one, 2)
-        if near not in seen and (near >= 0) == (value >= 0) and (near != 0 or value == 0):
+        if near not in seen and abs(near) < s.MAX and (near >= 0) == (value >= 0) and (near != 0 or value == 0):
             seen.add(near)
             yield int(near) if near == int(near) else near
 
