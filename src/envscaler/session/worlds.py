@@ -46,7 +46,8 @@ class Worlds:
         if ref not in self._worlds:
             from envscaler.scenario.world import World
 
-            self._worlds[ref] = World.of(self._checked(ref), template_folders())
+            world = World.of(self._checked(ref), template_folders())
+            self._worlds |= {ref: world, world.ref: world}
         return self._worlds[ref]
 
     def _checked(self, ref: SpecRef) -> Checked:
