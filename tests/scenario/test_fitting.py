@@ -49,3 +49,10 @@ def test_a_state_is_fitted_in_the_same_way_each_time() -> None:
     of = world("bank")
     state = make_state(of, DataSettings(), 3)
     assert fitted(of, state, ("unfreeze_account",), 2) == fitted(of, state, ("unfreeze_account",), 2)
+
+
+def test_a_record_in_a_mapping_of_anything_is_held_to_all_it_holds() -> None:
+    of = world("ports/trading_bot")
+    found = next(plans(of, of.base(), SearchSettings(tools=("place_order",)), random.Random(1)))
+    order = next(goal.expr for goal in found.goals if "in final.desk.orders" in goal.expr)
+    assert all(f'["{name}"]' in order for name in ("order_type", "symbol", "price", "amount"))

@@ -306,6 +306,8 @@ class Facts:
     def _any(self, where: str, value: Any) -> list[str]:
         if value is None:
             return [f"{where} is None"]
+        if value.__class__ is dict and all(key.__class__ is str for key in value):
+            return [f"is_type({where}, dict)", *self._all_entries(where, s.DictOf(s.ANY), value)]
         named = {str: "str", bool: "bool", int: "number", float: "number"}.get(value.__class__)
         if named is None:
             return []
