@@ -24,7 +24,7 @@ UNIT = 4  # episodes of a unit, which are written down together
 
 def samples(kills: int) -> int:
     """Episodes of each of the five scenarios, so many that the run lasts until the last kill."""
-    return 4 + kills * UNIT * (MOST + 1) // 5
+    return 4 + kills * UNIT * (MOST + 1) // 3
 
 
 def life(scenarios: str, folder: str, most: int, count: int, first: int) -> None:

@@ -12,6 +12,7 @@ from envscaler.scenario.search import Question, Refused
 
 TOLD = Source("task")
 QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
+ZONE = re.compile(r"\b[A-Z][a-z]+/\w+")
 
 
 def found(step: int, path: str) -> Source:
@@ -104,8 +105,8 @@ def bank_question() -> Question:
 
 
 def faults(text: str) -> list[str]:
-    """What is wrong with a text, its quoted parts aside: marks of a program, stray spaces, an end that is none."""
-    plain = QUOTED.sub('"…"', text)
+    """What is wrong with a text, its quoted parts and time zones aside: marks of a program, stray spaces, an end that is none."""
+    plain = ZONE.sub("a zone", QUOTED.sub('"…"', text))
     wrong = {
         "a bracket": r"[{}\[\]]",
         "None, True or False": r"\b(?:None|True|False|null)\b",

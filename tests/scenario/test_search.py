@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
@@ -15,7 +15,6 @@ import pytest
 
 from envscaler.runtime import Environment
 from envscaler.runtime import shapes as s
-from envscaler.scenario.data import DataSettings, make_state
 from envscaler.scenario.plan import Plan, PlannedCall
 from envscaler.scenario.search import SearchSettings, plans, questions, refusals
 from envscaler.scenario.search.arguments import Arguments
@@ -201,37 +200,6 @@ def test_a_question_is_answered_by_its_last_read(name: str) -> None:
         assert not env.diff()
         shown = at_pointer(results[-1].value, one.path)
         assert (len(shown) if one.way == "count" else shown) == one.value
-
-
-# -- breadth
-
-
-def states(of: World, name: str) -> Iterator[Mapping[str, Any] | None]:
-    yield None
-    if name == "bank":  # the one frozen account of the spec's own state is frozen by a court
-        own = of.environment.new().state
-        own["accounts"]["A-2005"]["frozen_for"] = "customer_request"
-        yield own
-    if name == "ports/posting_service":  # there is no logging out
-        yield {**of.environment.new().state, "authenticated": False}
-    for seed in range(4):
-        yield make_state(of, DataSettings(way="mutated"), seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ALL)
-def test_every_write_tool_of_every_spec_is_in_some_plan(name: str) -> None:
-    of, used = world(name), dict[str, int]()
-    wanted = {tool.name for tool in of.writes}
-    for n, state in enumerate(states(of, name)):
-        search = plans(of, of.base(state), SearchSettings(counts=used), random.Random(n))
-        for plan in islice(search, 2 * SOME):
-            for call in plan.calls:
-                if call.kind == "write":
-                    used[call.tool] = used.get(call.tool, 0) + 1
-            if wanted <= set(used):
-                return
-    assert not wanted - set(used)
 
 
 # -- what arguments are made of

@@ -158,7 +158,8 @@ class Facts:
         yield from self._counted(where, item, old, new)
 
     def _counted(self, where: str, item: s.Shape, old: list[Any], new: list[Any]) -> Iterator[tuple[list[str], str]]:
-        """A list of structs that grew or shrank: how often that is in it of which there is more, or less, now."""
+        """A list of structs that grew or shrank: how long it is, and how often that is in it of which there is more, or less,
+        now."""
         before = [frozenset(self.equal("e", item, value)) for value in old]
         after = [frozenset(self.equal("e", item, value)) for value in new]
         told: set[frozenset[str]] = set()
@@ -170,8 +171,7 @@ class Facts:
                 told.add(each)
                 fact = f"count(1 for e in {where} if {conjunction(parts)}) == {now}"
                 yield [fact], f" has {now or 'no'} such: {_shown(item, value)}"
-        if not told:
-            yield [f"len({where}) == {len(new)}"], f" has {len(new)} entries"
+        yield [f"len({where}) == {len(new)}"], f" has {len(new)} entries"
 
     # -- what stays
 

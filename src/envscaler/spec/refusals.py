@@ -12,7 +12,7 @@ from envscaler.spec.model import Constant, Param, Spec, ToolDef
 from envscaler.spec.prose import constant_text, formatted, render
 from envscaler.spec.types import Key, ListOf, strip_null
 
-__all__ = ["Refusal", "Walked", "body_refusals", "Walked", "missing_refusals", "tool_refusals"]
+__all__ = ["Refusal", "Walked", "body_refusals", "missing_refusals", "tool_refusals"]
 
 
 @dataclass(frozen=True, slots=True)
