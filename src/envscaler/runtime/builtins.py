@@ -48,14 +48,14 @@ from envscaler.runtime.values import copy, same, show, shown
 from envscaler.runtime.writing import money_json, writer
 
 __all__ = [
-    "MAX", "MAX_ITEMS", "MAX_TEXT", "MONEY_MAX", "add_months", "also", "arith", "as_type", "at_zone", "byte_len",
-    "center", "charge", "child", "children", "choice", "coerce", "combine", "copy", "count", "date", "date_diff",
-    "date_part", "date_shift", "datetime_diff", "datetime_shift", "day", "days", "extend", "fail", "finite", "first",
-    "first_or", "fresh_items", "fresh_values", "hour", "hours", "instant", "instant_at", "integer",
-    "is_type", "items", "join", "json_text", "ljust", "loop", "minute", "minutes", "money", "money_json", "money_mul", "money_over", "money_ratio", "money_text", "month",
-    "month_start", "mul", "out", "path", "power", "rand_float", "rand_int", "range_", "repeat", "replace", "require",
-    "reversed_", "rjust", "round_to", "same", "second", "show", "split", "text", "time_diff", "time_of", "time_part",
-    "time_shift", "time_text", "to_float", "to_int", "to_str", "walk", "weekday", "year", "zfill",
+    "MAX", "MAX_ITEMS", "MAX_TEXT", "MONEY_MAX", "add_months", "also", "arith", "as_type", "at_zone", "byte_len", "center",
+    "charge", "child", "children", "choice", "coerce", "combine", "copy", "count", "date", "date_diff", "date_part",
+    "date_shift", "datetime_diff", "datetime_shift", "day", "days", "extend", "fail", "finite", "first", "first_or",
+    "fresh_items", "fresh_values", "hour", "hours", "instant", "instant_at", "integer", "is_type", "items", "join",
+    "json_text", "ljust", "loop", "minute", "minutes", "money", "money_json", "money_mul", "money_over", "money_ratio",
+    "money_text", "month", "month_start", "mul", "out", "path", "power", "rand_float", "rand_int", "range_", "repeat",
+    "replace", "require", "reversed_", "rjust", "round_to", "same", "second", "show", "split", "text", "time_diff",
+    "time_of", "time_part", "time_shift", "time_text", "to_float", "to_int", "to_str", "walk", "weekday", "year", "zfill",
 ]  # fmt: skip
 
 MAX_TEXT: Final = 1_000_000
