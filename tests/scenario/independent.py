@@ -302,7 +302,7 @@ class Second:
                 {"refusal": reason} for reason in ("not_found", "not_possible") if reason != submitted["refusal"]
             ]
         for name, value in submitted.get("answer", {}).items():
-            if value.__class__ in (int, float):
+            if value.__class__ in (int, float) and value + 1 != value:
                 others.append({"answer": {**submitted["answer"], name: value + 1}})
             others.append({"answer": {k: v for k, v in submitted["answer"].items() if k != name}})
         env = self.fresh()

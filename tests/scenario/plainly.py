@@ -50,6 +50,11 @@ class Rec:
         one = self._fields[name]
         return seen(self._plain[one.json], one.shape)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rec) and self._plain == other._plain
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __contains__(self, name: str) -> bool:
         return name in self._fields and self._fields[name].json in self._plain
 
@@ -158,7 +163,7 @@ class Exact(ast.NodeTransformer):
 
 
 def _is_type(value: Any, kind: str) -> bool:
-    kinds = {"str": str, "bool": bool, "number": Decimal, "int": Decimal, "float": Decimal}
+    kinds = {"str": str, "bool": bool, "number": Decimal, "int": Decimal, "float": Decimal, "dict": dict, "list": list}
     return isinstance(value, kinds[kind])
 
 

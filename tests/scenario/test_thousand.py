@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from envscaler.compiler import compile_spec, load_class
+from envscaler.session.files import is_spec
 from envscaler.session.scenarios import BatchOptions, make_scenarios
 from envscaler.session.specs import sound
 from tests.scenario.independent import Second, Verdict
 
-SPECS = sorted((Path(__file__).resolve().parents[2] / "specs").glob("*.yaml"))
+SHIPPED = Path(__file__).resolve().parents[2] / "specs"
+SPECS = [*sorted(SHIPPED.glob("*.yaml")), *sorted(p for p in (SHIPPED / "ports").glob("*.yaml") if is_spec(p))]
 
 
 def _again(file: Path) -> list[tuple[dict[str, Any], Verdict]]:

@@ -109,6 +109,8 @@ class Facts:
                     yield [f"{where}.{shape.tag} == {literal(s.STR, new[shape.tag])}", *parts], text
             case s.DictOf() if isinstance(old, dict):
                 yield from self._entries(where, shape, old, new)
+                if len(old) != len(new):
+                    yield [f"len({where}) == {len(new)}"], f" has {len(new)} entries"
             case s.ListOf() if isinstance(old, list):
                 yield from self._items(where, shape, old, new)
             case _ if shape is s.ANY and isinstance(old, dict) and isinstance(new, dict):
