@@ -20,7 +20,7 @@ from envscaler.scenario.world import ToolInfo, World
 __all__ = ["Wish", "write_wish"]
 
 _NAME = re.compile(r"[^a-z0-9]+")
-_FACTS = 12
+_FACTS = 24
 
 
 class _FactReply(BaseModel):
