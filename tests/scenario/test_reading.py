@@ -35,6 +35,7 @@ from envscaler.scenario.world import World
 from envscaler.scenario.yamlform import to_yaml
 from envscaler.spec.check import check_text
 from envscaler.spec.codes import CODES as OF_SPECS
+from tests.scenario import hand
 from tests.scenario.hand import transfer, world
 
 CASES = Path(__file__).resolve().parents[1] / "cases" / "scenarios" / "reading"
@@ -313,3 +314,19 @@ def test_what_is_written_is_read_as_the_same(scenarios: list[Scenario]) -> None:
         reads = list(read_text(path, text))
         assert [read.diagnostics for read in reads] == [()] * len(scenarios), text
         assert [json.dumps(read.scenario.to_json()) for read in reads if read.scenario] == list(map(json.dumps, wanted))
+
+
+PARTS = """\
+spec: bank
+task: Add a payee.
+goals: ['count(k for k in final.payees if k not in initial.payees) == 1']
+solution:
+  - tool: add_payee
+    arguments: {customer_id: C-1001, name: Landlord, to: {bank: northgate, account_id: A-2004}}
+    sources: {to/account_id: {from: task}, two/account_id: {from: task}}
+"""
+
+
+def test_a_part_of_a_parameter_has_a_source_of_its_own() -> None:
+    found = [d for d in problems("a.yaml", PARTS, hand.world()) if d.code == "scenario-source"]
+    assert [d.title for d in found] == ["sources: add_payee has no parameter 'two/account_id'"]

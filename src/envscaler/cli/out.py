@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import json
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, get_type_hints
 
 import typer
 
@@ -58,7 +59,18 @@ def boundary(command: Callable[P, int]) -> Callable[P, None]:
             code = exits.OK
         raise typer.Exit(code)
 
+    _resolve(run, command)
     return run
+
+
+def _resolve(run: Any, command: Callable[..., Any]) -> None:
+    """Give ``run`` the annotations of ``command`` as they are meant: typer asks for them four times, and each time they would
+    be made from text anew."""
+    hints = get_type_hints(command, include_extras=True)
+    found = inspect.signature(command)
+    known = [one.replace(annotation=hints.get(name, one.annotation)) for name, one in found.parameters.items()]
+    run.__annotations__ = hints
+    run.__signature__ = found.replace(parameters=known, return_annotation=hints.get("return", found.return_annotation))
 
 
 @contextlib.contextmanager

@@ -154,7 +154,7 @@ class _Check:
         assert isinstance(index, int)
         for name, source in step.sources.items():
             place = self.places.key(*way, "sources", name)
-            if name not in names:
+            if name.partition("/")[0].replace("~1", "/").replace("~0", "~") not in names:
                 self.report.unknown(
                     "scenario-source",
                     place,
