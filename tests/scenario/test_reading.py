@@ -35,7 +35,6 @@ from envscaler.scenario.world import World
 from envscaler.scenario.yamlform import to_yaml
 from envscaler.spec.check import check_text
 from envscaler.spec.codes import CODES as OF_SPECS
-from tests.scenario import hand
 from tests.scenario.hand import transfer, world
 
 CASES = Path(__file__).resolve().parents[1] / "cases" / "scenarios" / "reading"
@@ -328,5 +327,5 @@ solution:
 
 
 def test_a_part_of_a_parameter_has_a_source_of_its_own() -> None:
-    found = [d for d in problems("a.yaml", PARTS, hand.world()) if d.code == "scenario-source"]
+    found = [d for d in problems("a.yaml", PARTS, world()) if d.code == "scenario-source"]
     assert [d.title for d in found] == ["sources: add_payee has no parameter 'two/account_id'"]
