@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from envscaler.lazy import public
 
 __version__ = "0.1.0"
 
@@ -20,25 +21,6 @@ if TYPE_CHECKING:
     )
     from envscaler.runtime import Environment, ToolResult
     from envscaler.session import check, compile, load  # noqa: A004
-
-# Public name -> module. Nothing is imported before it is asked for: a compiled environment runs where the
-# compiler's dependencies are not installed, and `envscaler --help` starts at once.
-_PUBLIC = {
-    "Diagnostic": "envscaler.diagnostics",
-    "Environment": "envscaler.runtime",
-    "EnvscalerError": "envscaler.errors",
-    "PluginError": "envscaler.errors",
-    "ReplayFormatError": "envscaler.errors",
-    "Span": "envscaler.diagnostics",
-    "SpecError": "envscaler.errors",
-    "StateError": "envscaler.errors",
-    "ToolCallError": "envscaler.errors",
-    "ToolResult": "envscaler.runtime",
-    "UsageError": "envscaler.errors",
-    "check": "envscaler.session",
-    "compile": "envscaler.session",
-    "load": "envscaler.session",
-}
 
 __all__ = [
     "Diagnostic",
@@ -58,14 +40,12 @@ __all__ = [
     "load",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_PUBLIC[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+# Nothing is imported before it is asked for: a compiled environment runs where the compiler's dependencies are not
+# installed, and `envscaler --help` starts at once.
+_OFFERED = {
+    "envscaler.diagnostics": "Diagnostic Span",
+    "envscaler.runtime": "Environment ToolResult",
+    "envscaler.errors": "EnvscalerError PluginError ReplayFormatError SpecError StateError ToolCallError UsageError",
+    "envscaler.session": "check compile load",
+}
+__getattr__, __dir__ = public(__name__, _OFFERED)

@@ -25,7 +25,7 @@ def test_public_names_are_what_can_be_imported() -> None:
     for name in envscaler.__all__:
         assert getattr(envscaler, name) is not None
     assert set(dir(envscaler)) == set(envscaler.__all__)
-    assert set(envscaler._PUBLIC) == set(envscaler.__all__) - {"__version__"}
+    assert set(" ".join(envscaler._OFFERED.values()).split()) == set(envscaler.__all__) - {"__version__"}
 
 
 def test_every_exception_is_public_and_in_the_tree() -> None:

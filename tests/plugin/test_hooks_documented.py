@@ -83,4 +83,4 @@ def test_entries_say_what_they_are_for() -> None:
 
     for module in (plugin, testing):
         assert all(getattr(module, name) is not None for name in module.__all__)
-        assert set(module._PUBLIC) == set(module.__all__)
+        assert set(" ".join(module._OFFERED.values()).split()) == set(module.__all__)

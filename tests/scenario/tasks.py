@@ -101,7 +101,7 @@ def bank_question() -> Question:
     )
     described = {INGRID: _DESCRIBED[INGRID], CURRENT: _DESCRIBED[CURRENT]}
     plan = Plan((*_READS, call), (), (), (), {}, described, {CURRENT: INGRID})
-    return Question(plan, "/available", "value", "available", 2840.55, "money")
+    return Question("/available", "value", "available", 2840.55, "money", plan=plan)
 
 
 def faults(text: str) -> list[str]:

@@ -11,10 +11,10 @@ import pytest
 
 from envscaler.runtime import Environment
 from envscaler.runtime import shapes as s
+from envscaler.scenario.essence import essence
 from envscaler.scenario.model import Fact, Goal, Guard, Only, Reveal, Scenario, Source, SpecRef, Step, User
 from envscaler.scenario.proof import CODES, GATES, Elsewhere, ProofSettings, prove, replay_elsewhere, settle
 from envscaler.scenario.proof import gates as gates_module
-from envscaler.scenario.proof.changes import essence
 from envscaler.scenario.proof.others import near_values
 from envscaler.scenario.scoring import Score, Scorer
 from envscaler.scenario.states import StateStore

@@ -16,10 +16,11 @@ import pytest
 from envscaler.runtime import Environment
 from envscaler.runtime import shapes as s
 from envscaler.scenario.plan import Plan, PlannedCall
+from envscaler.scenario.pointers import lookup
 from envscaler.scenario.search import SearchSettings, plans, questions, refusals
 from envscaler.scenario.search.arguments import Arguments
 from envscaler.scenario.search.ground import Ground, leaves
-from envscaler.scenario.search.pointing import at_pointer, single_out
+from envscaler.scenario.search.pointing import single_out
 from envscaler.scenario.world import World
 from envscaler.spec import types as t
 from tests.scenario.hand import world
@@ -54,7 +55,7 @@ def played(of: World, calls: tuple[PlannedCall, ...], without: int = -1) -> tupl
 
 def part(arguments: Mapping[str, Any], name: str) -> Any:
     whole, _, below = name.partition("/")
-    return at_pointer(arguments[whole], f"/{below}") if below else arguments[whole]
+    return lookup(arguments[whole], f"/{below}") if below else arguments[whole]
 
 
 # -- plans
@@ -78,7 +79,7 @@ def test_every_argument_has_a_source_and_what_is_found_stands_where_it_is_said_t
             for path, source in call.sources.items():
                 if source.kind == "found":
                     assert source.step < n
-                    assert at_pointer(values[source.step], source.path) == part(call.arguments, path)
+                    assert lookup(values[source.step], source.path) == part(call.arguments, path)
 
 
 @specs()
@@ -168,7 +169,7 @@ def test_a_value_is_singled_out_by_the_fields_that_no_other_entry_has() -> None:
 def test_the_name_of_a_member_is_a_place_too() -> None:
     hit = hits({"F1": {"kind": "fridge"}, "F2": {"kind": "freezer"}}, t.DictOf(t.Obj((("kind", t.STR),))), "F2")
     assert (hit.path, hit.told) == ("/F2#", {"kind": "freezer"})
-    assert at_pointer({"F2": {"kind": "freezer"}}, hit.path) == "F2"
+    assert lookup({"F2": {"kind": "freezer"}}, hit.path) == "F2"
 
 
 # -- refusals and questions
@@ -198,7 +199,7 @@ def test_a_question_is_answered_by_its_last_read(name: str) -> None:
     for one in taken:
         env, results = played(of, one.plan.calls)
         assert not env.diff()
-        shown = at_pointer(results[-1].value, one.path)
+        shown = lookup(results[-1].value, one.path)
         assert (len(shown) if one.way == "count" else shown) == one.value
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from envscaler.assess.findings import Actor, Call, FuzzFinding, FuzzReport, FuzzSettings, Progress
 from envscaler.assess.reach import Coverage
+from envscaler.lazy import public
 
 if TYPE_CHECKING:
     from envscaler.assess.facts import Environmental
@@ -17,12 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> object:
-    if name in ("PROPERTIES", "Property"):
-        from envscaler.assess import properties
-
-        return getattr(properties, name)
-    raise AttributeError(name)
+__getattr__, __dir__ = public(__name__, {"envscaler.assess.properties": "PROPERTIES Property"})
 
 
 def fuzz(

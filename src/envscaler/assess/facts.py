@@ -116,15 +116,8 @@ class Facts:
     def _words(self, body: CheckedBody) -> tuple[Any, ...]:
         """The literals of a block and of the helpers that it calls, short ones."""
         assert self.checked is not None
-        seen: dict[str, CheckedBody] = {}
-        stack = [body]
-        while stack:
-            one = stack.pop()
-            if one.owner not in seen:
-                seen[one.owner] = one
-                stack += [self.checked.helpers[name] for name in sorted(one.effects.calls)]
         found: dict[Any, None] = {}
-        for one in seen.values():
+        for one in self.checked.with_helpers(body):
             try:
                 tree = ast.parse(one.block.source)
             except SyntaxError:

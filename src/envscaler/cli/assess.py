@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from envscaler.cli import exits
-from envscaler.cli.llm import CacheOption, LlmOption, MaxCost, MaxTokens, Record, SettingsFile
-from envscaler.cli.options import Jobs
+from envscaler.cli.llm import ModelOptions
+from envscaler.cli.options import Jobs, SpecFiles
 from envscaler.cli.out import boundary, echo, note
 
 if TYPE_CHECKING:
@@ -33,9 +33,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def assess(
-    specs: Annotated[
-        list[Path], typer.Argument(metavar="SPEC...", help="Spec files, and folders of them.", show_default=False)
-    ],
+    specs: SpecFiles,
     assessor: Annotated[
         list[str] | None,
         typer.Option(
@@ -77,29 +75,22 @@ def assess(
     as_html: Annotated[
         Path | None, typer.Option("--html", help="Write a report for people: one file, with pictures.")
     ] = None,
-    llm: LlmOption = None,
-    settings_file: SettingsFile = None,
-    cache: CacheOption = None,
-    record: Record = None,
-    max_cost: MaxCost = None,
-    max_tokens: MaxTokens = None,
+    models: ModelOptions = ModelOptions(),  # noqa: B008 - nothing of it changes
 ) -> int:
     """Have environments judged: attacked with calls of all kinds, and held to what a sound one promises.
 
     A finding comes with the fewest calls that show it, to paste into `envscaler play`, and with the line of the spec.
     """
     from envscaler import session
-    from envscaler.session.llm import LlmOptions
 
     names = assessor or ["fuzz"]
-    models = LlmOptions(llm or (), settings_file, cache, record, max_cost, max_tokens)
     settings = _settings(names, seed, budget, setting or [])
     if threshold is not None and not 0 <= threshold <= 1:
         raise _usage(f"--threshold lies between 0 and 1, not {threshold:g}")
     found: list[Assessed] = []
     with _progress(len(specs)) as (progress, tell, done):
         for one in session.assess(
-            specs, names, settings=settings, jobs=jobs, run=run, progress=progress, llm=models, tell=tell
+            specs, names, settings=settings, jobs=jobs, run=run, progress=progress, llm=models.told(), tell=tell
         ):
             done(one)
             found.append(one)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from envscaler.cli import exits
-from envscaler.cli.llm import CacheOption, LlmOption, MaxCost, MaxTokens, Record, SettingsFile
+from envscaler.cli.llm import ModelOptions
+from envscaler.cli.options import SpecFiles, SpecsFolder
 from envscaler.cli.out import boundary, echo, note
 
 if TYPE_CHECKING:
@@ -47,12 +48,7 @@ def add_to(group: typer.Typer) -> None:
 
 
 def author(
-    specs: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="SPEC...", help="Spec files, folders of them, names of installed specs.", show_default=False
-        ),
-    ],
+    specs: SpecFiles,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write, one scenario a line.")
     ] = Path("authored.jsonl"),
@@ -78,12 +74,7 @@ def author(
     ] = "1:4",
     concurrency: Concurrency = 4,
     run: Run = None,
-    llm: LlmOption = None,
-    settings: SettingsFile = None,
-    cache: CacheOption = None,
-    record: Record = None,
-    max_cost: MaxCost = None,
-    max_tokens: MaxTokens = None,
+    models: ModelOptions = ModelOptions(),  # noqa: B008 - nothing of it changes
 ) -> int:
     """Have models write scenarios: planner writes a task, agent solves it by calls, coder says how to check it.
 
@@ -91,7 +82,6 @@ def author(
     what is not is counted by reason. `envscaler cost FILE.run` tells what it took.
     """
     from envscaler.session.authoring import AuthorOptions, author_scenarios
-    from envscaler.session.llm import LlmOptions
 
     options = AuthorOptions(count, seed, states.value, share, size, goals.value, _range(changes))
     with _progress("writing") as told:
@@ -99,7 +89,7 @@ def author(
             specs,
             output,
             options,
-            llm=LlmOptions(llm or (), settings, cache, record, max_cost, max_tokens),
+            llm=models.told(),
             run=run,
             concurrency=concurrency,
             tell=lambda line: note(f"envscaler: {line}"),
@@ -115,27 +105,16 @@ def reword(
         Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write, one scenario a line.")
     ] = Path("reworded.jsonl"),
     seed: Annotated[int, typer.Option("--seed", help="Draws the manner of each text.")] = 0,
-    specs: Annotated[
-        Path | None,
-        typer.Option(
-            "--specs", metavar="DIR", help="Where the specs are. Default: specs, then those that are installed."
-        ),
-    ] = None,
+    specs: SpecsFolder = None,
     concurrency: Concurrency = 4,
     run: Run = None,
-    llm: LlmOption = None,
-    settings: SettingsFile = None,
-    cache: CacheOption = None,
-    record: Record = None,
-    max_cost: MaxCost = None,
-    max_tokens: MaxTokens = None,
+    models: ModelOptions = ModelOptions(),  # noqa: B008 - nothing of it changes
 ) -> int:
     """Have the planner say the tasks of proved scenarios in other words; each is proved again.
 
     A text that does not tell all that the task told, or fails its proof, is not taken: that scenario keeps its words. The
     exit code is 1 when there are such.
     """
-    from envscaler.session.llm import LlmOptions
     from envscaler.session.rewording import reword_scenarios
 
     with _progress("rewording") as told:
@@ -144,7 +123,7 @@ def reword(
             output,
             seed=seed,
             specs=specs,
-            llm=LlmOptions(llm or (), settings, cache, record, max_cost, max_tokens),
+            llm=models.told(),
             run=run,
             concurrency=concurrency,
             tell=lambda line: note(f"envscaler: {line}"),

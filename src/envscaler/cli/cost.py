@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from envscaler.cli import exits
+from envscaler.cli.options import Json
 from envscaler.cli.out import boundary, echo, echo_json
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def add_to(app: typer.Typer) -> None:
 
 def cost(
     run: Annotated[Path, typer.Argument(help="The run's folder.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: Json = False,
 ) -> int:
     """Show what a run has cost: tokens and dollars for an environment and a scenario, by stage, beside the paper's.
 

@@ -9,6 +9,7 @@ import typer
 
 from envscaler import session
 from envscaler.cli import exits
+from envscaler.cli.options import Json
 from envscaler.cli.out import boundary, echo, echo_json
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def add_to(app: typer.Typer) -> None:
 def diff(
     old: Annotated[Path, typer.Argument(help="The spec file as it was.", show_default=False)],
     new: Annotated[Path, typer.Argument(help="The spec file as it is.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: Json = False,
     recording: Annotated[
         list[Path] | None, typer.Option("--recording", help="Replay these on both, and list what comes out otherwise.")
     ] = None,

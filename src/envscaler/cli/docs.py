@@ -9,7 +9,7 @@ import typer
 
 from envscaler import session
 from envscaler.cli import exits
-from envscaler.cli.options import Jobs
+from envscaler.cli.options import Jobs, SpecFiles
 from envscaler.cli.out import boundary, echo, note
 
 __all__ = ["add_to"]
@@ -21,12 +21,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def docs(
-    specs: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="SPEC...", help="Spec files, folders of them, names of installed specs.", show_default=False
-        ),
-    ],
+    specs: SpecFiles,
     output: Annotated[
         Path | None,
         typer.Option(

@@ -11,7 +11,7 @@ import typer
 
 from envscaler import session
 from envscaler.cli import exits
-from envscaler.cli.options import Jobs
+from envscaler.cli.options import Jobs, Json
 from envscaler.cli.out import boundary, echo, echo_json, note
 from envscaler.errors import UsageError
 
@@ -40,7 +40,7 @@ class Actor(StrEnum):
 Spec = Annotated[Path, typer.Argument(help="The spec file, or the name of an installed spec.", show_default=False)]
 ActorOption = Annotated[Actor, typer.Option("--actor", help="The agent, or the simulated user.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of generated keys and random draws.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+Json = Json
 
 
 def add_to(app: typer.Typer) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from envscaler.cli import exits
+from envscaler.cli.options import AnyHash, SpecsFolder
 from envscaler.cli.out import boundary, echo
 from envscaler.errors import UsageError
 
@@ -96,18 +97,8 @@ def export(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of the format; repeatable.", show_default=False),
     ] = None,
-    specs: Annotated[
-        Path | None,
-        typer.Option(
-            "--specs",
-            metavar="DIR",
-            help="Where the specs of scenarios lie.  [default: specs, and those installed]",
-            show_default=False,
-        ),
-    ] = None,
-    any_hash: Annotated[
-        bool, typer.Option("--any-hash", help="Take a spec that was changed since the scenarios were made.")
-    ] = False,
+    specs: SpecsFolder = None,
+    any_hash: AnyHash = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier export.")] = False,
 ) -> int:
     """Make training data of runs: filter trajectories, split them by environment, write the form of a trainer.

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from envscaler.cli import exits
+from envscaler.cli.options import Json
 from envscaler.cli.out import boundary, echo, echo_json, note
 
 if TYPE_CHECKING:
     from envscaler.llm.models import Models
     from envscaler.llm.probe import Verdict
+    from envscaler.session.llm import LlmOptions
 
-__all__ = ["CacheOption", "LlmOption", "MaxCost", "MaxTokens", "Record", "SettingsFile", "add_to"]
+__all__ = ["ModelOptions", "add_to"]
 
-LlmOption = Annotated[
+_LlmOption = Annotated[
     list[str] | None,
     typer.Option(
         "--llm",
@@ -27,11 +29,13 @@ LlmOption = Annotated[
         show_default=False,
     ),
 ]
-SettingsFile = Annotated[
+_SettingsFile = Annotated[
     Path | None,
-    typer.Option("--settings", help="A settings file instead of envscaler.toml here.", show_default=False),
+    typer.Option(
+        "--settings", metavar="FILE", help="A settings file instead of envscaler.toml here.", show_default=False
+    ),
 ]
-CacheOption = Annotated[
+_CacheOption = Annotated[
     str | None,
     typer.Option(
         "--cache",
@@ -40,17 +44,35 @@ CacheOption = Annotated[
         show_default=False,
     ),
 ]
-Record = Annotated[
+_Record = Annotated[
     Path | None, typer.Option("--record", help="Append every exchange to this file, for replay.", show_default=False)
 ]
-MaxCost = Annotated[
+_MaxCost = Annotated[
     float | None,
     typer.Option("--max-cost", help="Ask no more once a run has cost this, in US dollars.", show_default=False),
 ]
-MaxTokens = Annotated[
+_MaxTokens = Annotated[
     int | None,
     typer.Option("--max-tokens", help="Ask no more once a run has used this many tokens.", show_default=False),
 ]
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """The options of a command that asks language models."""
+
+    llm: _LlmOption = None
+    settings_file: _SettingsFile = None
+    cache: _CacheOption = None
+    record: _Record = None
+    max_cost: _MaxCost = None
+    max_tokens: _MaxTokens = None
+
+    def told(self) -> LlmOptions:
+        """What they say."""
+        from envscaler.session.llm import LlmOptions
+
+        return LlmOptions(self.llm or (), self.settings_file, self.cache, self.record, self.max_cost, self.max_tokens)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -66,10 +88,10 @@ def _group() -> None:
 
 
 def check(
-    llm: LlmOption = None,
-    settings: SettingsFile = None,
-    record: Record = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    llm: _LlmOption = None,
+    settings: _SettingsFile = None,
+    record: _Record = None,
+    as_json: Json = False,
 ) -> int:
     """Ask each model that is set for a chat, a structured reply and a tool call, and say of each whether it works.
 

@@ -10,6 +10,7 @@ import typer
 
 from envscaler import session
 from envscaler.cli import exits
+from envscaler.cli.options import SpecFiles
 from envscaler.cli.out import boundary, echo, note
 
 if TYPE_CHECKING:
@@ -25,9 +26,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def mutate(
-    specs: Annotated[
-        list[Path], typer.Argument(metavar="SPEC...", help="Spec files, and folders of them.", show_default=False)
-    ],
+    specs: SpecFiles,
     seed: Annotated[int, typer.Option("--seed", help="Decides which mutants are made, and the calls.")] = 0,
     per_operator: Annotated[int, typer.Option("--per-operator", help="Mutants of each operator, over all specs.")] = 20,
     operator: Annotated[

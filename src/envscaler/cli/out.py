@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 import json
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, ParamSpec, get_type_hints
+from typing import Any
 
 import typer
 
 from envscaler.cli import exits
+from envscaler.cli.options import spread
 from envscaler.diagnostics import printable
 from envscaler.errors import EnvscalerError, SpecError
 from envscaler.plugin.problems import PluginWarning
 
 __all__ = ["boundary", "echo", "echo_json", "note"]
-
-P = ParamSpec("P")
 
 
 def echo(text: str) -> None:
@@ -39,14 +37,15 @@ def echo_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 
 
-def boundary(command: Callable[P, int]) -> Callable[P, None]:
+def boundary(command: Callable[..., int]) -> Callable[..., None]:
     """A command that returns its exit code, as typer wants it: ``EnvscalerError`` becomes a line and its exit code."""
+    signature, gathered = spread(command)
 
     @functools.wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+    def run(**given: Any) -> None:
         try:
             with _warnings_as_lines():
-                code = command(*args, **kwargs)
+                code = command(**gathered(given))
             sys.stdout.flush()
         except EnvscalerError as error:
             note(_line(error))
@@ -59,18 +58,9 @@ def boundary(command: Callable[P, int]) -> Callable[P, None]:
             code = exits.OK
         raise typer.Exit(code)
 
-    _resolve(run, command)
+    run.__annotations__ = {name: one.annotation for name, one in signature.parameters.items()}
+    run.__signature__ = signature  # type: ignore[attr-defined]
     return run
-
-
-def _resolve(run: Any, command: Callable[..., Any]) -> None:
-    """Give ``run`` the annotations of ``command`` as they are meant: typer asks for them four times, and each time they would
-    be made from text anew."""
-    hints = get_type_hints(command, include_extras=True)
-    found = inspect.signature(command)
-    known = [one.replace(annotation=hints.get(name, one.annotation)) for name, one in found.parameters.items()]
-    run.__annotations__ = hints
-    run.__signature__ = found.replace(parameters=known, return_annotation=hints.get("return", found.return_annotation))
 
 
 @contextlib.contextmanager

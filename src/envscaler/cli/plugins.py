@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from envscaler.cli import exits
+from envscaler.cli.options import Json
 from envscaler.cli.out import boundary, echo, echo_json, note
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ Templates = Annotated[
         show_default=False,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+Json = Json
 
 
 class PluginKind(StrEnum):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from envscaler.cli import exits
-from envscaler.cli.llm import CacheOption, LlmOption, MaxCost, MaxTokens, Record, SettingsFile
+from envscaler.cli.llm import ModelOptions
 from envscaler.cli.out import boundary, echo, note
 
 if TYPE_CHECKING:
@@ -48,12 +48,7 @@ def repair(
         Path | None,
         typer.Option("--run", metavar="FOLDER", help="Keep the account of tokens here.", show_default=False),
     ] = None,
-    llm: LlmOption = None,
-    settings: SettingsFile = None,
-    cache: CacheOption = None,
-    record: Record = None,
-    max_cost: MaxCost = None,
-    max_tokens: MaxTokens = None,
+    models: ModelOptions = ModelOptions(),  # noqa: B008 - nothing of it changes
 ) -> int:
     """Have a spec mended by the model of the role coder: what is wrong goes to it, small edits come back.
 
@@ -61,13 +56,12 @@ def repair(
     difference is printed. The exit code is 0 when nothing is left to mend, 3 when the spec does not pass the check, else 1.
     """
     from envscaler import session
-    from envscaler.session.llm import LlmOptions
     from envscaler.session.repairing import RepairOptions
 
     done = session.repair(
         spec,
         RepairOptions(rounds, calls, seed, assessor or ()),
-        llm=LlmOptions(llm or (), settings, cache, record, max_cost, max_tokens),
+        llm=models.told(),
         run=run,
         write=write,
         tell=_tell,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from envscaler.cli import exits
-from envscaler.cli.llm import CacheOption, LlmOption, MaxCost, MaxTokens, Record, SettingsFile
-from envscaler.cli.options import Jobs
+from envscaler.cli.llm import ModelOptions
+from envscaler.cli.options import AnyHash, Jobs, SpecsFolder
 from envscaler.cli.out import boundary, echo, note
 
 if TYPE_CHECKING:
@@ -77,18 +77,8 @@ def rollout(
     samples: Annotated[int, typer.Option("-n", "--samples", help="Episodes of each scenario.")] = 1,
     concurrency: Annotated[int, typer.Option("--concurrency", help="Episodes played at once in a process.")] = 16,
     jobs: Jobs = 1,
-    specs: Annotated[
-        Path | None,
-        typer.Option(
-            "--specs",
-            metavar="DIR",
-            help="Where the specs lie.  [default: specs, and those installed]",
-            show_default=False,
-        ),
-    ] = None,
-    any_hash: Annotated[
-        bool, typer.Option("--any-hash", help="Take a spec that was changed since the scenarios were made.")
-    ] = False,
+    specs: SpecsFolder = None,
+    any_hash: AnyHash = False,
     seed: Annotated[int, typer.Option("--seed", help="Of agents and users that draw.")] = 0,
     mode: Annotated[
         ScoreMode, typer.Option("--mode", help="How goals and guards become a reward.")
@@ -120,19 +110,13 @@ def rollout(
             show_default=False,
         ),
     ] = None,
-    llm: LlmOption = None,
-    settings_file: SettingsFile = None,
-    cache: CacheOption = None,
-    record: Record = None,
-    max_cost: MaxCost = None,
-    max_tokens: MaxTokens = None,
+    models: ModelOptions = ModelOptions(),  # noqa: B008 - nothing of it changes
 ) -> int:
     """Let an agent play scenarios, alone or with a simulated user; the trajectories, with rewards, go into a folder.
 
     The same command goes on where one was ended, by Ctrl-C or otherwise: what is there is not played again. Episodes that
     failed through no fault of the agent have no reward; they are listed at the end, and tried again.
     """
-    from envscaler.session.llm import LlmOptions
     from envscaler.session.rollouts import RolloutOptions
     from envscaler.session.rollouts import rollout as play
 
@@ -150,10 +134,9 @@ def rollout(
         },
         retries=retries, any_hash=any_hash,
     )  # fmt: skip
-    models = LlmOptions(llm or (), settings_file, cache, record, max_cost, max_tokens)
     with _progress(not person) as progress:
         rolled = play(
-            scenarios, output, options, specs=specs, concurrency=1 if person else concurrency, jobs=jobs, llm=models,
+            scenarios, output, options, specs=specs, concurrency=1 if person else concurrency, jobs=jobs, llm=models.told(),
             progress=progress, ask=_ask if person else None, tell=note,
         )  # fmt: skip
     _sum_up(rolled)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from envscaler.cli import exits
+from envscaler.cli.options import Json, SpecsFolder
 from envscaler.cli.out import boundary, echo, echo_json
 from envscaler.cli.score import ModeName
 
@@ -19,18 +21,35 @@ __all__ = ["add_to"]
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.", show_default=False)]
 Runs = Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of runs.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
 Success = Annotated[float, typer.Option("--success", help="The reward from which on an episode passes.")]
-OfScenario = Annotated[str | None, typer.Option("--scenario", help="Only those of this scenario.")]
-OfKind = Annotated[str | None, typer.Option("--kind", help="Only those of scenarios of this kind.")]
-OfSpec = Annotated[str | None, typer.Option("--spec", help="Only those in this environment.")]
-OfSetting = Annotated[str | None, typer.Option("--setting", help="Only those in this setting.")]
-OfAgent = Annotated[str | None, typer.Option("--agent", help="Only those of this agent.")]
-OfModel = Annotated[str | None, typer.Option("--model", help="Only those of this model.")]
-OfStatus = Annotated[str | None, typer.Option("--status", help="Only those that ended so.")]
-Least = Annotated[float | None, typer.Option("--least", help="Only those with at least this reward.")]
-Most = Annotated[float | None, typer.Option("--most", help="Only those with at most this reward.")]
-Aside = Annotated[bool, typer.Option("--aside", help="Those that are set aside, without a reward.")]
+
+
+@dataclass(frozen=True)
+class Whose:
+    """Which episodes are meant, by whose they are."""
+
+    kind: Annotated[str | None, typer.Option("--kind", help="Only those of scenarios of this kind.")] = None
+    spec: Annotated[str | None, typer.Option("--spec", help="Only those in this environment.")] = None
+    setting: Annotated[str | None, typer.Option("--setting", help="Only those in this setting.")] = None
+    agent: Annotated[str | None, typer.Option("--agent", help="Only those of this agent.")] = None
+    model: Annotated[str | None, typer.Option("--model", help="Only those of this model.")] = None
+
+    def select(self) -> Select:
+        """The episodes that are meant."""
+        from envscaler.rollout.store import Select
+
+        return Select(**vars(self))
+
+
+@dataclass(frozen=True)
+class Chosen(Whose):
+    """Which episodes are meant, by how they ended too."""
+
+    scenario: Annotated[str | None, typer.Option("--scenario", help="Only those of this scenario.")] = None
+    status: Annotated[str | None, typer.Option("--status", help="Only those that ended so.")] = None
+    least: Annotated[float | None, typer.Option("--least", help="Only those with at least this reward.")] = None
+    most: Annotated[float | None, typer.Option("--most", help="Only those with at most this reward.")] = None
+    aside: Annotated[bool, typer.Option("--aside", help="Those that are set aside, without a reward.")] = False
 
 
 def add_to(app: typer.Typer) -> None:
@@ -44,16 +63,7 @@ def add_to(app: typer.Typer) -> None:
 
 def list_(
     run: Run,
-    scenario: OfScenario = None,
-    kind: OfKind = None,
-    spec: OfSpec = None,
-    setting: OfSetting = None,
-    agent: OfAgent = None,
-    model: OfModel = None,
-    status: OfStatus = None,
-    least: Least = None,
-    most: Most = None,
-    aside: Aside = False,
+    those: Chosen = Chosen(),
     as_json: Json = False,
 ) -> int:
     """List the trajectories of a run. It may still be going on."""
@@ -61,7 +71,7 @@ def list_(
     from envscaler.cli.table import table
     from envscaler.session.runs import list_run
 
-    rows, totals = list_run(run, _select(scenario, kind, spec, setting, agent, model, status, least, most, aside))
+    rows, totals = list_run(run, those.select())
     if as_json:
         echo_json([row._asdict() for row in rows])
         return exits.OK
@@ -100,10 +110,7 @@ def compare(
         typer.Option("-k", metavar="K,K…", help="The k of pass@k. Default: 1, 2, 4, … as far as was played."),
     ] = None,
     success: Success = 1.0,
-    kind: OfKind = None,
-    spec: OfSpec = None,
-    setting: OfSetting = None,
-    agent: OfAgent = None,
+    those: Whose = Whose(),
     as_json: Json = False,
 ) -> int:
     """Compare runs, and the agents within a run: rewards, steps, pass@k and pass^k, and who wins how many scenarios.
@@ -113,8 +120,7 @@ def compare(
     """
     from envscaler.session.runs import compare_runs
 
-    chosen = _select(None, kind, spec, setting, agent, None, None, None, None, False)
-    found = compare_runs(runs, chosen, tries=_tries(tries), success=success)
+    found = compare_runs(runs, those.select(), tries=_tries(tries), success=success)
     if as_json:
         echo_json(found.to_json())
         return exits.OK
@@ -131,9 +137,7 @@ def rescore(
     ] = None,
     id: Annotated[str | None, typer.Option("--scenario", help="Only those of this scenario.")] = None,  # noqa: A002
     mode: Annotated[ModeName | None, typer.Option("--mode", help="Default: the mode in which each was scored.")] = None,
-    specs: Annotated[
-        Path | None, typer.Option("--specs", metavar="DIR", help="Where the specs are. Default: specs.")
-    ] = None,
+    specs: SpecsFolder = None,
     as_json: Json = False,
 ) -> int:
     """Tell the rewards of a run anew: its calls are made once more and scored as the specs are now, without a model.
@@ -152,23 +156,13 @@ def rescore(
 def filter_(
     run: Run,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The new run's folder.")],
-    scenario: OfScenario = None,
-    kind: OfKind = None,
-    spec: OfSpec = None,
-    setting: OfSetting = None,
-    agent: OfAgent = None,
-    model: OfModel = None,
-    status: OfStatus = None,
-    least: Least = None,
-    most: Most = None,
-    aside: Aside = False,
+    those: Chosen = Chosen(),
     as_json: Json = False,
 ) -> int:
     """Write some trajectories of a run into a new run."""
     from envscaler.session.run_parts import filter_run
 
-    chosen = _select(scenario, kind, spec, setting, agent, model, status, least, most, aside)
-    made = filter_run(run, output, chosen)
+    made = filter_run(run, output, those.select())
     if as_json:
         echo_json({"folder": str(made.folder), "kept": made.kept, "aside": made.aside})
     else:
@@ -206,11 +200,7 @@ def select(
         ),
     ] = None,
     success: Success = 1.0,
-    kind: OfKind = None,
-    spec: OfSpec = None,
-    setting: OfSetting = None,
-    agent: OfAgent = None,
-    model: OfModel = None,
+    those: Whose = Whose(),
     as_json: Json = False,
 ) -> int:
     """Write the scenarios that were passed in some episodes of a run and not in all, or at the rates that are named.
@@ -220,8 +210,7 @@ def select(
     from envscaler.session.run_parts import choose_scenarios
 
     low, high = _bounds(rate)
-    chosen = _select(None, kind, spec, setting, agent, model, None, None, None, False)
-    made = choose_scenarios(run, output, chosen, low=low, high=high, success=success)
+    made = choose_scenarios(run, output, those.select(), low=low, high=high, success=success)
     if as_json:
         rates = {one.scenario: {"played": one.played, "passed": one.passed} for one in made.chosen}
         more = {"rated": made.rated, "never": made.never, "always": made.always}
@@ -235,24 +224,14 @@ def select(
 def page(
     run: Run,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The page to write.")],
-    scenario: OfScenario = None,
-    kind: OfKind = None,
-    spec: OfSpec = None,
-    setting: OfSetting = None,
-    agent: OfAgent = None,
-    model: OfModel = None,
-    status: OfStatus = None,
-    least: Least = None,
-    most: Most = None,
-    aside: Aside = False,
+    those: Chosen = Chosen(),
     episodes: Annotated[int, typer.Option("--episodes", help="At most so many episodes.", min=1)] = 500,
     as_json: Json = False,
 ) -> int:
     """Write a run as one HTML page that needs nothing else: its episodes with filters, each with all that was said and done."""
     from envscaler.session.runs import write_run_page
 
-    chosen = _select(scenario, kind, spec, setting, agent, model, status, least, most, aside)
-    shown, meant = write_run_page(run, output, chosen, most=episodes)
+    shown, meant = write_run_page(run, output, those.select(), most=episodes)
     if as_json:
         echo_json({"page": str(output), "shown": shown, "episodes": meant})
     else:
@@ -262,23 +241,6 @@ def page(
 
 
 # -- what is asked for
-
-
-def _select(
-    scenario: str | None,
-    kind: str | None,
-    spec: str | None,
-    setting: str | None,
-    agent: str | None,
-    model: str | None,
-    status: str | None,
-    least: float | None,
-    most: float | None,
-    aside: bool,
-) -> Select:
-    from envscaler.rollout.store import Select
-
-    return Select(None, scenario, kind, spec, setting, agent, model, status, least, most, aside)
 
 
 def _tries(text: str | None) -> list[int] | None:

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from envscaler.cli import authoring, exits
-from envscaler.cli.options import Jobs
+from envscaler.cli.options import AnyHash, Jobs, Json, SpecFiles, SpecsFolder
 from envscaler.cli.out import boundary, echo, echo_json, note
 
 if TYPE_CHECKING:
@@ -49,12 +49,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def make(
-    specs: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="SPEC...", help="Spec files, folders of them, names of installed specs.", show_default=False
-        ),
-    ],
+    specs: SpecFiles,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write, one scenario a line.")
     ] = Path("scenarios.jsonl"),
@@ -103,18 +98,11 @@ def make(
     return exits.OK if made.complete else exits.FINDINGS
 
 
-Specs = Annotated[
-    Path | None,
-    typer.Option("--specs", metavar="DIR", help="Where the specs are. Default: specs, then those that are installed."),
-]
-AnyHash = Annotated[bool, typer.Option("--any-hash", help="Take a spec that was changed since, too.")]
-
-
 def check(
     file: Annotated[Path, typer.Argument(help="A file of scenarios, JSON lines or YAML.", show_default=False)],
-    specs: Specs = None,
+    specs: SpecsFolder = None,
     any_hash: AnyHash = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: Json = False,
     jobs: Jobs = 1,
 ) -> int:
     """Hold scenarios against their specs and prove each once more; every problem with its place and code.
@@ -146,9 +134,9 @@ def report(
         Path | None,
         typer.Option("--html", metavar="DIR", help="Write a page for each into this folder, for people to audit."),
     ] = None,
-    specs: Specs = None,
+    specs: SpecsFolder = None,
     any_hash: AnyHash = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: Json = False,
 ) -> int:
     """Say how scenarios are spread over specs, kinds and tools, and what their stored proofs tried.
 

@@ -11,6 +11,7 @@ import typer
 
 from envscaler import session
 from envscaler.cli import exits
+from envscaler.cli.options import AnyHash, Json, SpecsFolder
 from envscaler.cli.out import boundary, echo, echo_json
 from envscaler.errors import UsageError
 
@@ -62,11 +63,9 @@ def score(
             show_default=False,
         ),
     ] = None,
-    specs: Annotated[
-        Path | None, typer.Option("--specs", metavar="DIR", help="Where the specs are. Default: specs.")
-    ] = None,
-    any_hash: Annotated[bool, typer.Option("--any-hash", help="Take a spec that has changed since.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    specs: SpecsFolder = None,
+    any_hash: AnyHash = False,
+    as_json: Json = False,
 ) -> int:
     """Score a final state, a trajectory or a stored run, without a model.
 

@@ -9,7 +9,7 @@ import typer
 
 from envscaler import session
 from envscaler.cli import exits
-from envscaler.cli.options import Jobs
+from envscaler.cli.options import Jobs, Json
 from envscaler.cli.out import boundary, echo, echo_json, note
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ Specs = Annotated[
         metavar="SPEC...", help="Spec files, folders of them, names of installed specs.", show_default=False
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+Json = Json
 Github = Annotated[bool, typer.Option("--github", help="Print GitHub workflow annotations.")]
 
 

@@ -11,7 +11,7 @@ import typer
 
 from envscaler import session
 from envscaler.cli import exits
-from envscaler.cli.options import Jobs
+from envscaler.cli.options import Jobs, Json, SpecFiles
 from envscaler.cli.out import boundary, echo, echo_json, note
 
 if TYPE_CHECKING:
@@ -33,13 +33,8 @@ def add_to(app: typer.Typer) -> None:
 
 
 def stats(
-    specs: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="SPEC...", help="Spec files, folders of them, names of installed specs.", show_default=False
-        ),
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    specs: SpecFiles,
+    as_json: Json = False,
     plots: Annotated[
         Path | None, typer.Option("--plots", help="Draw the distributions into this folder (needs envscaler[plots]).")
     ] = None,

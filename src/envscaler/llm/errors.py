@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from envscaler.llm.messages import Reply
 
 __all__ = [
+    "UNUSABLE",
     "AccessError",
     "BackendError",
     "BudgetError",
@@ -172,3 +173,7 @@ class BackendError(CallError):
     """A backend, as a rule a plugin's, raised what is no `CallError`, or gave what is no `Reply`."""
 
     kind = "backend"
+
+
+UNUSABLE = (InvalidReplyError, TruncatedError, RefusedError, EmptyReplyError)
+"""What a model can do wrong with a reply; all else that goes wrong is no fault of it."""

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from envscaler.errors import LlmError, UsageError
+from envscaler.sqlite import connected, patiently, transaction
 
 __all__ = ["Store"]
-
-_PATIENCE = 30.0  # seconds that a writer waits for another one
 
 
 class Store:
@@ -32,8 +30,8 @@ class Store:
                 self._same(version)
                 return
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
-            _patiently(lambda: self._connection.execute("PRAGMA journal_mode=WAL"))
+            self._connection = connected(path)
+            patiently(lambda: self._connection.execute("PRAGMA journal_mode=WAL"))
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._begin(schema, version)
         except (OSError, sqlite3.Error) as error:
@@ -55,20 +53,14 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """One transaction that writes; no other process writes meanwhile."""
-        with self._lock:
-            _patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"))
-            try:
-                yield
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
+        with self._lock, transaction(self._connection):
+            yield
 
     def write(self, statement: str, values: Sequence[Any] = ()) -> int:
         """Run one statement that writes; the id of the row it added. Raises LlmError when the disk refuses."""
         with self._lock:
             try:
-                return _patiently(lambda: self._connection.execute(statement, values)).lastrowid or 0
+                return patiently(lambda: self._connection.execute(statement, values)).lastrowid or 0
             except sqlite3.Error as error:
                 raise LlmError(f"{self.path}: {error}") from None
 
@@ -85,22 +77,10 @@ class Store:
 def _readable(path: Path) -> sqlite3.Connection:
     """A connection that writes nothing; in a folder that cannot be written to, the file is read as it lies there."""
     address = f"{path.absolute().as_uri()}?mode=ro"
-    connection = sqlite3.connect(address, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+    connection = connected(address, uri=True)
     try:
         connection.execute("SELECT 1 FROM sqlite_master").fetchall()
     except sqlite3.OperationalError:
         connection.close()
-        connection = sqlite3.connect(f"{address}&immutable=1", uri=True, isolation_level=None, check_same_thread=False)
+        connection = connected(f"{address}&immutable=1", uri=True)
     return connection
-
-
-def _patiently(act: Any) -> Any:
-    """What ``act`` gives, once no other process is in the way: some locks do not heed SQLite's own time-out."""
-    until = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return act()
-        except sqlite3.OperationalError as error:
-            if ("locked" not in str(error) and "busy" not in str(error)) or time.monotonic() > until:
-                raise
-            time.sleep(0.005)

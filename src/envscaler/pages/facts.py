@@ -296,22 +296,16 @@ class Facts:
         return [self._helper(h, self.checked.setup[h.name].returns) for h in self.spec.setup.values()]
 
     def _helper(self, helper: HelperDef, returns: Type) -> HelperFacts:
-        users = [t for t, body in self.checked.tools.items() if helper.name in self._called(body.effects)]
+        own = f"helper {helper.name}"
+        users = [
+            tool
+            for tool, body in self.checked.tools.items()
+            if any(one.owner == own for one in self.checked.with_helpers(body))
+        ]
         shown = () if returns == NONE else self._type(returns)
         description = self.prose(helper.description)
         params, line = self._params(helper.params), helper.span.line
         return HelperFacts(helper.name, description, params, shown, line, helper.do.source.rstrip(), tuple(users))
-
-    def _called(self, effects: Effects) -> set[str]:
-        """The helpers that a block calls, through others too."""
-        found: set[str] = set()
-        waiting = list(effects.calls)
-        while waiting:
-            name = waiting.pop()
-            if name not in found:
-                found.add(name)
-                waiting += self.checked.helpers[name].effects.calls
-        return found
 
     # -- rules
 

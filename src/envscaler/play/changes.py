@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from envscaler.runtime import pointers
 from envscaler.runtime import shapes as s
 
 __all__ = ["NOTHING", "Change", "changes"]
@@ -55,7 +56,7 @@ def changes(states: Iterable[s.StateShape], ops: Iterable[Mapping[str, Any]]) ->
 
 
 def _change(op: Mapping[str, Any], collections: set[str], flat: Mapping[str, str]) -> Change:
-    parts = [p.replace("~1", "/").replace("~0", "~") for p in op["path"].split("/")[1:]]
+    parts = pointers.parts(op["path"])
     if not parts:
         state, key, rest = "", None, parts
     elif parts[0] in collections:

@@ -5,8 +5,9 @@ Nothing is imported before it is asked for: reading a record does not load plugg
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from envscaler.lazy import public
 
 if TYPE_CHECKING:
     from envscaler.plugin.entries import (
@@ -42,21 +43,6 @@ if TYPE_CHECKING:
     )
     from envscaler.plugin.roles import Part, Said, UserSimulator
 
-_MODULES = {
-    "entries": (
-        "AgentEntry", "AssessorEntry", "BackendEntry", "CheckerEntry", "ExporterEntry", "GeneratorEntry", "SourceEntry",
-        "SpecsEntry", "TemplatesEntry", "UserEntry",
-    ),
-    "hookspecs": ("HOOKS_VERSION", "hookimpl"),
-    "problems": ("PluginWarning",),
-    "records": (
-        "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Exporter", "Finding", "Generator", "Judgement", "Means",
-        "Splits", "Subject", "Task", "TaskSource", "Verdict",
-    ),
-    "roles": ("Part", "Said", "UserSimulator"),
-}  # fmt: skip
-_PUBLIC = {name: f"envscaler.plugin.{module}" for module, names in _MODULES.items() for name in names}
-
 __all__ = [
     "HOOKS_VERSION", "AgentEntry", "Assessor", "AssessorEntry", "BackendEntry", "BadRow", "CallEvent", "Checker",
     "CheckerEntry", "EndEvent", "Exporter", "ExporterEntry", "Finding", "Generator", "GeneratorEntry", "Judgement", "Means",
@@ -64,14 +50,17 @@ __all__ = [
     "UserEntry", "UserSimulator", "Verdict", "hookimpl",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_PUBLIC[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+_OFFERED = {
+    "envscaler.plugin.entries": (
+        "AgentEntry AssessorEntry BackendEntry CheckerEntry ExporterEntry GeneratorEntry SourceEntry "
+        "SpecsEntry TemplatesEntry UserEntry"
+    ),
+    "envscaler.plugin.hookspecs": "HOOKS_VERSION hookimpl",
+    "envscaler.plugin.problems": "PluginWarning",
+    "envscaler.plugin.records": (
+        "Assessor BadRow CallEvent Checker EndEvent Exporter Finding Generator Judgement Means Splits Subject "
+        "Task TaskSource Verdict"
+    ),
+    "envscaler.plugin.roles": "Part Said UserSimulator",
+}
+__getattr__, __dir__ = public(__name__, _OFFERED)

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from envscaler.runtime import pointers
+
 __all__ = ["ABSENT", "Hasher", "Mismatch", "PatchError", "at", "mismatches", "patched", "short"]
 
 
@@ -66,7 +68,7 @@ def mismatches(expected: Any, got: Any, limit: int = 20) -> list[Mismatch]:
 def _members(path: str, left: Mapping[str, Any], right: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
     names = [*left, *(k for k in right if k not in left)]
     pairs = [(k, left.get(k, ABSENT), right.get(k, ABSENT)) for k in reversed(names)]
-    return [(f"{path}/{_escape(k)}", a, b) for k, a, b in pairs if a is not b]
+    return [(f"{path}/{pointers.escaped(k)}", a, b) for k, a, b in pairs if a is not b]
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -77,14 +79,10 @@ def _same(left: Any, right: Any) -> bool:
     return type(left) is type(right) and bool(left == right)
 
 
-def _escape(key: str) -> str:
-    return str(key).replace("~", "~0").replace("/", "~1")
-
-
 def _parts(pointer: str) -> list[str]:
     if pointer and not pointer.startswith("/"):
         raise PatchError(f"{pointer!r} is not a JSON pointer")
-    return [p.replace("~1", "/").replace("~0", "~") for p in pointer.split("/")[1:]]
+    return pointers.parts(pointer)
 
 
 def at(document: Any, pointer: str) -> Any:

@@ -13,7 +13,6 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -22,6 +21,7 @@ from envscaler.errors import UsageError
 from envscaler.llm.messages import Tool, as_tools
 from envscaler.rollout.trajectory import Trajectory
 from envscaler.runtime.canonical import digest
+from envscaler.sqlite import connected, patiently, transaction
 
 __all__ = ["ASIDE", "CATALOGUES", "INDEX", "TRAJECTORIES", "Row", "Select", "Totals", "Trajectories"]
 
@@ -30,7 +30,6 @@ TRAJECTORIES: Final = "trajectories.jsonl"
 ASIDE: Final = "aside.jsonl"
 CATALOGUES: Final = "tools.jsonl"
 _VERSION: Final = 1
-_PATIENCE: Final = 60.0  # seconds that a writer waits for another one
 _SYNCED: Final = 1.0  # seconds after which what was written is sent to the disk
 
 _SCHEMA: Final = """
@@ -189,11 +188,11 @@ class Trajectories:
 
     def _writable(self) -> sqlite3.Connection:
         self.folder.mkdir(parents=True, exist_ok=True)
-        connection = _connected(self.folder / INDEX)
-        _patiently(lambda: connection.execute("PRAGMA journal_mode=WAL"))
+        connection = connected(self.folder / INDEX)
+        patiently(lambda: connection.execute("PRAGMA journal_mode=WAL"))
         connection.execute("PRAGMA synchronous=NORMAL")
         self._connection = connection
-        with self._transaction():
+        with transaction(self._connection):
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version == 0:
                 for statement in _SCHEMA.split(";"):
@@ -206,8 +205,8 @@ class Trajectories:
 
     def _readable(self) -> sqlite3.Connection:
         address = f"{(self.folder / INDEX).absolute().as_uri()}?mode=ro"
-        connection = _connected(address, uri=True)
-        self._same(_patiently(lambda: connection.execute("PRAGMA user_version").fetchone()[0]))
+        connection = connected(address, uri=True)
+        self._same(patiently(lambda: connection.execute("PRAGMA user_version").fetchone()[0]))
         return connection
 
     def _same(self, version: int) -> None:
@@ -228,7 +227,7 @@ class Trajectories:
             text, hash_ = one.written()
             data = text.encode("ascii") + b"\n"
             lines[ASIDE if one.aside else TRAJECTORIES].append(_Line(data, hash_, one))
-        with self._lock, self._transaction():
+        with self._lock, transaction(self._connection):
             added = sum(self._add_to(name, those) for name, those in lines.items() if those)
         self._sync()
         return added
@@ -255,7 +254,7 @@ class Trajectories:
         plain = [tool.to_json() for tool in key]
         found = digest(plain)
         data = json.dumps({"hash": found, "tools": plain}, separators=(",", ":")).encode("ascii") + b"\n"
-        with self._lock, self._transaction():
+        with self._lock, transaction(self._connection):
             at = self._note_unnoted(CATALOGUES)
             if not self._rows("SELECT 1 FROM catalogues WHERE hash = ?", (found,)):
                 self._append(CATALOGUES, data)
@@ -433,32 +432,5 @@ class Trajectories:
 
     def _rows(self, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         with self._lock:
-            rows: list[tuple[Any, ...]] = _patiently(lambda: self._connection.execute(query, values).fetchall())
+            rows: list[tuple[Any, ...]] = patiently(lambda: self._connection.execute(query, values).fetchall())
         return rows
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        _patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"))
-        try:
-            yield
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
-
-
-def _connected(path: Path | str, uri: bool = False) -> sqlite3.Connection:
-    return sqlite3.connect(path, uri=uri, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
-
-
-def _patiently(act: Any) -> Any:
-    """What ``act`` gives, once no other process is in the way: some locks do not heed SQLite's own time-out."""
-    until = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return act()
-        except sqlite3.OperationalError as error:
-            if ("locked" not in str(error) and "busy" not in str(error)) or time.monotonic() > until:
-                raise
-            time.sleep(0.005)

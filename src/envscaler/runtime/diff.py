@@ -10,6 +10,7 @@ from typing import Any
 
 from envscaler.runtime.parts import Record
 from envscaler.runtime.plans import Plan, SinglePlan
+from envscaler.runtime.pointers import escaped
 from envscaler.runtime.prepare import record_json
 from envscaler.runtime.state import State
 from envscaler.runtime.store import Collection, Single
@@ -27,7 +28,7 @@ def state_diff(state: State) -> list[Op]:
         part, plan = getattr(state, shape.name), state._model.plans[shape.name]
         if isinstance(part, Single):
             if part.value is not part.base:
-                path = "" if shape.form == "flat" else f"/{_escape(shape.name)}"
+                path = "" if shape.form == "flat" else f"/{escaped(shape.name)}"
                 compare(path, record_json(plan, part.base), record_json(plan, part.value), ops)
         else:
             assert isinstance(plan, Plan)
@@ -36,12 +37,12 @@ def state_diff(state: State) -> list[Op]:
 
 
 def _collection_diff(plan: Plan, part: Collection, ops: list[Op]) -> None:
-    root = f"/{_escape(plan.name)}"
+    root = f"/{escaped(plan.name)}"
     for key in sorted(part.gone, key=part.table.positions().__getitem__) if part.gone else ():
         if key not in part.own or plan.shape.form == "list":
-            ops.append({"op": "remove", "path": f"{root}/{_escape(key)}", "before": record_json(plan, part.base[key])})
+            ops.append({"op": "remove", "path": f"{root}/{escaped(key)}", "before": record_json(plan, part.base[key])})
     for key, record in part.own.items():
-        path = f"{root}/{_escape(key)}"
+        path = f"{root}/{escaped(key)}"
         if key not in part.base or (key in part.gone and plan.shape.form == "list"):
             ops.append({"op": "add", "path": path, "value": record_json(plan, record)})
         else:
@@ -58,11 +59,11 @@ def between(old: State, new: State) -> list[Op]:
         before, after, plan = getattr(old, shape.name), getattr(new, shape.name), new._model.plans[shape.name]
         if isinstance(after, Single):
             if after.value is not before.value:
-                path = "" if shape.form == "flat" else f"/{_escape(shape.name)}"
+                path = "" if shape.form == "flat" else f"/{escaped(shape.name)}"
                 compare(path, record_json(plan, before.value), record_json(plan, after.value), ops)
             continue
         for key in dict.fromkeys((*before.gone, *after.gone, *before.own, *after.own)):
-            _record_diff(plan, f"/{_escape(plan.name)}/{_escape(key)}", before.get(key), after.get(key), ops)
+            _record_diff(plan, f"/{escaped(plan.name)}/{escaped(key)}", before.get(key), after.get(key), ops)
     return ops
 
 
@@ -91,12 +92,12 @@ def compare(path: str, old: Any, new: Any, ops: list[Op]) -> None:
 def _compare_objects(path: str, old: dict[str, Any], new: dict[str, Any], ops: list[Op]) -> None:
     for key, value in old.items():
         if key not in new:
-            ops.append({"op": "remove", "path": f"{path}/{_escape(key)}", "before": copy(value)})
+            ops.append({"op": "remove", "path": f"{path}/{escaped(key)}", "before": copy(value)})
     for key, value in new.items():
         if key in old:
-            compare(f"{path}/{_escape(key)}", old[key], value, ops)
+            compare(f"{path}/{escaped(key)}", old[key], value, ops)
         else:
-            ops.append({"op": "add", "path": f"{path}/{_escape(key)}", "value": copy(value)})
+            ops.append({"op": "add", "path": f"{path}/{escaped(key)}", "value": copy(value)})
 
 
 def _compare_lists(path: str, old: list[Any], new: list[Any], ops: list[Op]) -> None:
@@ -112,7 +113,3 @@ def _compare_lists(path: str, old: list[Any], new: list[Any], ops: list[Op]) -> 
         ops.append({"op": "remove", "path": f"{path}/{i}", "before": copy(old[i])})
     for i in range(shared, len(new)):
         ops.append({"op": "add", "path": f"{path}/{i}", "value": copy(new[i])})
-
-
-def _escape(key: Any) -> str:
-    return str(key).replace("~", "~0").replace("/", "~1")

@@ -5,8 +5,9 @@ What a generator of a plugin needs is here; nothing is imported before it is ask
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from envscaler.lazy import public
 
 if TYPE_CHECKING:
     from envscaler.scenario.model import (
@@ -24,27 +25,13 @@ if TYPE_CHECKING:
     )
     from envscaler.scenario.world import ToolInfo, World
 
-_MODULES = {
-    "model": (
-        "Answer", "Fact", "Goal", "Guard", "Only", "Reveal", "Scenario", "Source", "SpecRef", "Step", "User",
-    ),
-    "world": ("ToolInfo", "World"),
-}  # fmt: skip
-_PUBLIC = {name: f"envscaler.scenario.{module}" for module, names in _MODULES.items() for name in names}
-
 __all__ = [
     "Answer", "Fact", "Goal", "Guard", "Only", "Reveal", "Scenario", "Source", "SpecRef", "Step", "ToolInfo", "User",
     "World",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_PUBLIC[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+_OFFERED = {
+    "envscaler.scenario.model": "Answer Fact Goal Guard Only Reveal Scenario Source SpecRef Step User",
+    "envscaler.scenario.world": "ToolInfo World",
+}
+__getattr__, __dir__ = public(__name__, _OFFERED)

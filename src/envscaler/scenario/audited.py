@@ -8,15 +8,15 @@ from functools import cached_property
 from typing import Any, Final
 
 from envscaler.errors import EnvscalerError
-from envscaler.runtime import Environment
+from envscaler.runtime import Environment, pointers
 from envscaler.runtime import shapes as s
-from envscaler.scenario.literals import words_of
 from envscaler.scenario.model import Guard, Scenario, Source
 from envscaler.scenario.proof.near import KINDS
 from envscaler.scenario.proof.notes import tried_words
 from envscaler.scenario.proof.record import GATES
 from envscaler.scenario.proof.trial import Trial
 from envscaler.scenario.scoring import Scorer
+from envscaler.scenario.wording.english import words_of
 from envscaler.scenario.wording.leaves import leaves, source_of
 from envscaler.scenario.world import States, World
 
@@ -163,7 +163,7 @@ class Audited:
 
     def _changes(self, operations: Iterable[Mapping[str, Any]]) -> Iterator[ChangeRow]:
         for op in operations:
-            names = [part.replace("~1", "/").replace("~0", "~") for part in op["path"].split("/")[1:]]
+            names = pointers.parts(op["path"])
             whole = 2 if names[0] in self.world.collections else 1
             record, field = " ".join(names[:whole]), "/".join(names[whole:])
             yield ChangeRow(record, field, op.get("before"), op.get("value"), _MARKS[op["op"]])

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from envscaler.diagnostics import Diagnostic, printable
 from envscaler.errors import StateError, UsageError
+from envscaler.runtime import pointers
 from envscaler.runtime import shapes as s
 from envscaler.runtime.reading import field_reader
 from envscaler.scenario.answers import Slots
@@ -149,12 +150,12 @@ class _Check:
                 self.report.error("scenario-argument", place, f"{step.tool}: {printable(problem)}")
 
     def _sources(self, step: Step, names: Mapping[str, s.Field], way: tuple[Part, ...]) -> None:
-        facts = [fact.name for fact in self.scenario.user.facts]
+        facts, known = [fact.name for fact in self.scenario.user.facts], [[name] for name in names]
         index = way[1]
         assert isinstance(index, int)
         for name, source in step.sources.items():
             place = self.places.key(*way, "sources", name)
-            if name.partition("/")[0].replace("~1", "/").replace("~0", "~") not in names:
+            if pointers.parts(name)[:1] not in known:
                 self.report.unknown(
                     "scenario-source",
                     place,

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from envscaler.runtime import Environment
 from envscaler.runtime import shapes as s
-from envscaler.scenario.literals import key_literal, literal, words_of
+from envscaler.scenario.literals import key_literal, literal
 from envscaler.scenario.places import Place
+from envscaler.scenario.wording.english import words_of
 
 __all__ = ["Facts", "Loose", "conjunction"]
 

@@ -9,9 +9,10 @@ from typing import Any
 from envscaler.runtime import Environment
 from envscaler.runtime import shapes as s
 from envscaler.scenario.facts import Facts, Loose, conjunction
-from envscaler.scenario.literals import key_literal, words_of
+from envscaler.scenario.literals import key_literal
 from envscaler.scenario.model import Goal, Guard, Only
 from envscaler.scenario.places import Place, places
+from envscaler.scenario.wording.english import words_of
 
 __all__ = ["Derived", "Loose", "derive"]
 

@@ -1,14 +1,13 @@
-"""Values as literals of the spec language, and names as words."""
+"""Values as literals of the spec language."""
 
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from envscaler.runtime import shapes as s
 
-__all__ = ["key_literal", "literal", "words_of"]
+__all__ = ["key_literal", "literal"]
 
 
 def literal(shape: s.Shape, value: Any) -> str:
@@ -26,8 +25,3 @@ def literal(shape: s.Shape, value: Any) -> str:
 def key_literal(key: Any) -> str:
     """A record's key as the language writes it."""
     return literal(s.STR, key) if isinstance(key, str) else repr(key)
-
-
-def words_of(name: str) -> str:
-    """`standing_order` and `StandingOrder` as `standing order`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ").lower()

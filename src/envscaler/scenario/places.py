@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from envscaler.runtime import Environment
+from envscaler.runtime import Environment, pointers
 from envscaler.runtime import shapes as s
-from envscaler.scenario.literals import key_literal, words_of
+from envscaler.scenario.literals import key_literal
+from envscaler.scenario.wording.english import words_of
 
-__all__ = ["Place", "places", "pointer_parts"]
+__all__ = ["Place", "places"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,7 @@ class Place:
 def places(env: Environment, operations: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], Place]]:
     """Each operation of `Environment.diff` with its place."""
     for operation in operations:
-        yield operation, _place(env.states, pointer_parts(operation["path"]))
-
-
-def pointer_parts(pointer: str) -> tuple[str, ...]:
-    """The steps of a JSON pointer."""
-    return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
+        yield operation, _place(env.states, tuple(pointers.parts(operation["path"])))
 
 
 def _place(shapes: tuple[s.StateShape, ...], parts: tuple[str, ...]) -> Place:

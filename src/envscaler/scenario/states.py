@@ -1,10 +1,11 @@
 """Initial states kept once each, by the hash of their content: in memory, or in a folder of plain JSON files.
 
-Scenarios name a state by its hash; `runtime.canonical.digest` makes it. States that are equal by value share it.
+Scenarios name a state by its hash, which `content_hash` makes. The order of records is content: tools may go by it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -15,18 +16,23 @@ from typing import Any, Final
 
 from envscaler.diagnostics import printable
 from envscaler.errors import UsageError
-from envscaler.runtime.canonical import digest
 
-__all__ = ["StateStore"]
+__all__ = ["StateStore", "content_hash"]
 
 _HASH: Final = re.compile(r"sha256:([0-9a-f]{64})")
+
+
+def content_hash(state: Mapping[str, Any]) -> str:
+    """`sha256:…` of a state in JSON form, its order included."""
+    text = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
 class StateStore:
     """States by content hash. Without a ``folder`` they live in memory, and go along when the store is pickled.
 
     Any number of threads and processes may share a folder: a file appears whole or not at all, is named by its content
-    and is never written again. Of states that are equal by value the first is kept as it was given, its order included.
+    and is never written again.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
@@ -41,7 +47,7 @@ class StateStore:
     def put(self, state: Mapping[str, Any]) -> str:
         """Keep a state in JSON form; its hash, `sha256:…`. Raises UsageError for what is not JSON, or cannot be written."""
         try:
-            found = digest(state)
+            found = content_hash(state)
             text = _text(state)
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"a state that is not JSON cannot be kept: {error}") from None
@@ -61,7 +67,7 @@ class StateStore:
             return json.loads(text)  # type: ignore[no-any-return]
         try:
             state = json.loads(path.read_bytes())
-            same = isinstance(state, dict) and digest(state) == name
+            same = isinstance(state, dict) and content_hash(state) == name
         except FileNotFoundError:
             raise UsageError(f"no state {name}: {path} does not exist") from None
         except OSError as error:

@@ -12,10 +12,10 @@ from envscaler.compiler import compile_spec, load_class
 from envscaler.errors import StateError, UsageError
 from envscaler.runtime import Environment
 from envscaler.runtime import shapes as s
-from envscaler.runtime.canonical import digest
-from envscaler.runtime.declared import Rule
+from envscaler.runtime.declared import Rule, Tool
 from envscaler.runtime.prepare import Base
 from envscaler.scenario.model import Scenario, SpecRef
+from envscaler.scenario.states import content_hash
 from envscaler.spec.checked import Checked, Effects
 from envscaler.spec.model import Spec
 from envscaler.spec.refusals import Refusal, tool_refusals
@@ -85,13 +85,12 @@ class World:
     @cached_property
     def tools(self) -> Mapping[str, ToolInfo]:
         """All tools, of both actors, in the order of the spec."""
-        return {tool.name: self._tool(tool.name) for tool in self.environment.tool_table}
+        return {tool.name: self._tool(tool) for tool in self.environment.tool_table}
 
-    def _tool(self, name: str) -> ToolInfo:
-        declared, run = self.spec.tools[name], self.environment._model.tools[name]
-        body = self.checked.tools[name]
+    def _tool(self, run: Tool) -> ToolInfo:
+        declared, body = self.spec.tools[run.name], self.checked.tools[run.name]
         return ToolInfo(
-            name,
+            run.name,
             declared.kind,
             declared.actor,
             run.description,
@@ -141,7 +140,7 @@ class World:
         UsageError."""
         if state is None:
             return self.environment._base_of(None)
-        name = state if isinstance(state, str) else digest(state)
+        name = state if isinstance(state, str) else content_hash(state)
         known = self._bases.get(name)
         if known is None:
             known = self.environment.prepare(self._stored(state, states))

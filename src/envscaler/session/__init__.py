@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from envscaler.lazy import public
 
 if TYPE_CHECKING:
     from envscaler.session.assessing import Assessed, assess, write_report
@@ -29,23 +30,6 @@ if TYPE_CHECKING:
         new,
     )
 
-# Module -> what it offers here. Nothing is imported before it is asked for, so that commands start at once.
-_OFFERED = {
-    "assessing": "Assessed assess write_report",
-    "comparing": "Difference diff",
-    "counting": "Counted stats",
-    "environments": "Described call describe load",
-    "files": "spec_files",
-    "mutating": "mutate write_mutation_page",
-    "pages": "Paged docs",
-    "playing": "play",
-    "repairing": "RepairOptions repair",
-    "replaying": "PortReport replay replay_folder",
-    "scoring": "Scored score score_run",
-    "specs": "CheckReport Compiled Formatted check compile fmt grammar_card json_schema new",
-}
-_PUBLIC = {name: module for module, names in _OFFERED.items() for name in names.split()}
-
 __all__ = [
     "Assessed", "CheckReport", "Compiled", "Counted", "Described", "Difference", "Formatted", "Paged", "PortReport",
     "RepairOptions", "Scored", "assess", "call", "check", "compile", "describe", "diff", "docs", "fmt", "grammar_card",
@@ -53,14 +37,18 @@ __all__ = [
     "stats", "write_mutation_page", "write_report",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_PUBLIC[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+_OFFERED = {
+    "envscaler.session.assessing": "Assessed assess write_report",
+    "envscaler.session.comparing": "Difference diff",
+    "envscaler.session.counting": "Counted stats",
+    "envscaler.session.environments": "Described call describe load",
+    "envscaler.session.files": "spec_files",
+    "envscaler.session.mutating": "mutate write_mutation_page",
+    "envscaler.session.pages": "Paged docs",
+    "envscaler.session.playing": "play",
+    "envscaler.session.repairing": "RepairOptions repair",
+    "envscaler.session.replaying": "PortReport replay replay_folder",
+    "envscaler.session.scoring": "Scored score score_run",
+    "envscaler.session.specs": "CheckReport Compiled Formatted check compile fmt grammar_card json_schema new",
+}
+__getattr__, __dir__ = public(__name__, _OFFERED)

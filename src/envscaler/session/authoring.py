@@ -104,14 +104,20 @@ def author_scenarios(
     target = Path(output)
     worlds = _opened(specs)
     folder = Path(run) if run is not None else target.with_suffix(".run")
-    kept = Kept()
+    kept, unlike = Kept(), _Unlike(worlds)
     with open_models(llm or LlmOptions(), run=folder, tell=tell) as models:
         named = {role: models.role(role).backend.identity for role in _AUTHORS}
         desk = _Desk(worlds, models, options, states_of(target))
         for turn in range(_ROUNDS):
             units = list(_units(worlds, options, named, turn, options.count - len(kept.scenarios)))
             for made in done_units(folder, desk, units, concurrency):
-                _take(kept, desk, made)
+                kept.tried += 1
+                if "scenario" not in made:
+                    kept.drop(made["code"], made["reason"])
+                elif alike := unlike.take(scenario := scenario_of(made)):
+                    kept.drop(alike, scenario.task)
+                else:
+                    kept.scenarios.append(scenario)
                 if progress is not None:
                     progress(len(kept.scenarios), options.count, kept.reasons[-1] if kept.reasons else "")
     manifest = {
@@ -259,22 +265,24 @@ def scenario_of(made: Mapping[str, Any]) -> Scenario:
     return from_json(made["scenario"])
 
 
-def _take(kept: Kept, desk: _Desk, made: Mapping[str, Any]) -> None:
-    """Keep what was made, unless there is such a one already."""
-    from envscaler.scenario.alike import Texts, plan_key, said
+class _Unlike:
+    """Tells scenarios that are there already, by what they do and by what they say."""
 
-    kept.tried += 1
-    if "scenario" not in made:
-        kept.drop(made["code"], made["reason"])
-        return
-    scenario = scenario_of(made)
-    world = desk.worlds[scenario.spec.name]
-    texts = Texts()
-    for one in kept.scenarios:
-        texts.take(said(one))
-    if plan_key(world, scenario) in {plan_key(desk.worlds[one.spec.name], one) for one in kept.scenarios}:
-        kept.drop("same-plan", scenario.task)
-    elif not texts.take(said(scenario)):
-        kept.drop("same-text", scenario.task)
-    else:
-        kept.scenarios.append(scenario)
+    def __init__(self, worlds: Mapping[str, World]) -> None:
+        from envscaler.scenario.alike import Texts
+
+        self._worlds = worlds
+        self._keys: set[str] = set()
+        self._texts = Texts()
+
+    def take(self, one: Scenario) -> str:
+        """Take note of a scenario; why it is like another, "" where it is not."""
+        from envscaler.scenario.alike import plan_key, said
+
+        key = plan_key(self._worlds[one.spec.name], one)
+        if key in self._keys:
+            return "same-plan"
+        if not self._texts.take(said(one)):
+            return "same-text"
+        self._keys.add(key)
+        return ""

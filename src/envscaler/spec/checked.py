@@ -135,3 +135,14 @@ class Checked:
     @property
     def ok(self) -> bool:
         return self.spec is not None and not any(d.severity == "error" for d in self.diagnostics)
+
+    def with_helpers(self, body: CheckedBody) -> list[CheckedBody]:
+        """A block, and the blocks of the helpers that it calls, through others too, each once."""
+        found: dict[str, CheckedBody] = {}
+        stack = [body]
+        while stack:
+            one = stack.pop()
+            if one.owner not in found:
+                found[one.owner] = one
+                stack += [self.helpers[name] for name in sorted(one.effects.calls)]
+        return list(found.values())

@@ -10,8 +10,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from envscaler.lazy import public
 
 if TYPE_CHECKING:
     from envscaler.session.judging import judge, subject
@@ -26,36 +27,23 @@ if TYPE_CHECKING:
     from envscaler.testing.sources import SourceConformance
     from envscaler.testing.users import UserConformance
 
-_PUBLIC = {
-    "AgentConformance": "envscaler.testing.agents",
-    "AssessorConformance": "envscaler.testing.assessors",
-    "BackendConformance": "envscaler.testing.backends",
-    "CheckerConformance": "envscaler.testing.checkers",
-    "Conformance": "envscaler.testing.base",
-    "ExporterConformance": "envscaler.testing.exporters",
-    "GeneratorConformance": "envscaler.testing.generators",
-    "SourceConformance": "envscaler.testing.sources",
-    "SpecsConformance": "envscaler.testing.folders",
-    "TemplatesConformance": "envscaler.testing.folders",
-    "UserConformance": "envscaler.testing.users",
-    "judge": "envscaler.session.judging",
-    "subject": "envscaler.session.judging",
-}
-
 __all__ = [
     "AgentConformance", "AssessorConformance", "BackendConformance", "CheckerConformance", "Conformance",
     "ExporterConformance", "GeneratorConformance", "SourceConformance", "SpecsConformance", "TemplatesConformance",
     "UserConformance", "judge", "subject",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_PUBLIC[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+_OFFERED = {
+    "envscaler.testing.agents": "AgentConformance",
+    "envscaler.testing.assessors": "AssessorConformance",
+    "envscaler.testing.backends": "BackendConformance",
+    "envscaler.testing.checkers": "CheckerConformance",
+    "envscaler.testing.base": "Conformance",
+    "envscaler.testing.exporters": "ExporterConformance",
+    "envscaler.testing.generators": "GeneratorConformance",
+    "envscaler.testing.sources": "SourceConformance",
+    "envscaler.testing.folders": "SpecsConformance TemplatesConformance",
+    "envscaler.testing.users": "UserConformance",
+    "envscaler.session.judging": "judge subject",
+}
+__getattr__, __dir__ = public(__name__, _OFFERED)

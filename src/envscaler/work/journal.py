@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
+from envscaler.sqlite import connected, patiently, transaction
 from envscaler.work import errors
 from envscaler.work.canonical import loads
 from envscaler.work.owners import Heartbeats, gone
@@ -23,7 +24,6 @@ __all__ = ["FILE", "VERSION", "Claim", "Journal", "Kept", "State", "Unit"]
 FILE: Final = "work.sqlite"
 VERSION: Final = 1
 _APPLICATION: Final = 0x656E7673  # marks the file as ours
-_PATIENCE: Final = 30.0  # seconds that a writer waits for another one
 
 State = Literal["pending", "claimed", "done", "failed"]
 T = TypeVar("T")
@@ -95,9 +95,7 @@ class Journal:
         self._beats = Heartbeats(lease)
         with self._failing_clearly():
             folder.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(
-                self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
-            )
+            self._connection = connected(self.path)
             try:
                 self._begin()
             except BaseException:
@@ -106,11 +104,11 @@ class Journal:
 
     def _begin(self) -> None:
         # First only read, and in one moment: another program's file is left alone, another process may be making this one.
-        with self._transacting("BEGIN"):
+        with transaction(self._connection, "BEGIN"):
             self._refuse_others()
-        _patiently(lambda: self._connection.execute("PRAGMA journal_mode=WAL"))
+        patiently(lambda: self._connection.execute("PRAGMA journal_mode=WAL"))
         self._connection.execute("PRAGMA synchronous=NORMAL")
-        with self._transacting("BEGIN IMMEDIATE"):
+        with transaction(self._connection):
             self._refuse_others()
             if self._pragma("user_version") == VERSION:
                 return
@@ -120,7 +118,7 @@ class Journal:
             self._connection.execute(f"PRAGMA user_version={VERSION}")
 
     def _refuse_others(self) -> None:
-        empty = not _patiently(lambda: self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+        empty = not patiently(lambda: self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
         version, application = self._pragma("user_version"), self._pragma("application_id")
         if empty and not version:
             return
@@ -133,7 +131,7 @@ class Journal:
             )
 
     def _pragma(self, name: str) -> int:
-        return int(_patiently(lambda: self._connection.execute(f"PRAGMA {name}").fetchone()[0]))
+        return int(patiently(lambda: self._connection.execute(f"PRAGMA {name}").fetchone()[0]))
 
     # -- owners
 
@@ -263,22 +261,11 @@ class Journal:
             if durable:  # a claim may be lost with the power, an outcome may not
                 self._connection.execute("PRAGMA synchronous=FULL")
             try:
-                with self._transacting("BEGIN IMMEDIATE"):
+                with transaction(self._connection):
                     yield
             finally:
                 if durable:
                     self._connection.execute("PRAGMA synchronous=NORMAL")
-
-    @contextmanager
-    def _transacting(self, begin: str) -> Iterator[None]:
-        _patiently(lambda: self._connection.execute(begin))
-        try:
-            yield
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
 
     def _write(self, statement: str, values: Sequence[Any]) -> None:
         with self._transaction():
@@ -287,15 +274,3 @@ class Journal:
     def _rows(self, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         with self._failing_clearly(), self._lock:
             return self._connection.execute(query, values).fetchall()
-
-
-def _patiently(act: Any) -> Any:
-    """What ``act`` gives, once no other process is in the way: some locks do not heed SQLite's own time-out."""
-    until = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return act()
-        except sqlite3.OperationalError as error:
-            if ("locked" not in str(error) and "busy" not in str(error)) or time.monotonic() > until:
-                raise
-            time.sleep(0.005)

@@ -20,17 +20,14 @@ from envscaler.assess.dual.source import Source
 from envscaler.assess.findings import FuzzSettings
 from envscaler.assess.reach import Coverage
 from envscaler.llm import Llm, Models, Spent, labelled
-from envscaler.llm.errors import EmptyReplyError, InvalidReplyError, RefusedError, TruncatedError
+from envscaler.llm.errors import UNUSABLE
 from envscaler.llm.messages import Message
 from envscaler.plugin.records import CallEvent, Means, Subject
 from envscaler.runtime import ToolResult
 
-__all__ = ["UNUSABLE", "ask", "dual", "reached", "tokens"]
+__all__ = ["ask", "dual", "reached", "tokens"]
 
 M = TypeVar("M", bound=BaseModel)
-
-UNUSABLE = (InvalidReplyError, TruncatedError, RefusedError, EmptyReplyError)
-"""What a model can do wrong with a reply. Whatever else goes wrong is no fault of the environment, and ends the loop."""
 
 _OFFERED = 4  # tools that a round chooses among
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from envscaler.lazy import public
 
 if TYPE_CHECKING:
     from envscaler.assess.repair.loop import Repaired, RepairRound, RepairSettings, repair
@@ -11,10 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Attack", "RepairRound", "RepairSettings", "Repaired", "Standing", "fuzzed", "repair"]
 
-_MODULES = {"Attack": "standing", "Standing": "standing", "fuzzed": "standing"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'loop')}"), name)
+_OFFERED = {
+    "envscaler.assess.repair.loop": "RepairRound RepairSettings Repaired repair",
+    "envscaler.assess.repair.standing": "Attack Standing fuzzed",
+}
+__getattr__, __dir__ = public(__name__, _OFFERED)

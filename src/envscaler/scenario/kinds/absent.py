@@ -13,9 +13,9 @@ from envscaler.runtime import shapes as s
 from envscaler.scenario.kinds.common import Found, found_plans
 from envscaler.scenario.model import Source, Step
 from envscaler.scenario.plan import Plan, PlannedCall
+from envscaler.scenario.pointers import lookup
 from envscaler.scenario.search import SearchSettings
 from envscaler.scenario.search.ground import leaves
-from envscaler.scenario.search.pointing import at_pointer
 from envscaler.scenario.wording.leaves import TOLD
 from envscaler.scenario.wording.values import strip_null
 from envscaler.scenario.world import World
@@ -89,7 +89,7 @@ def _finder(plan: Plan, key: str) -> int | None:
         for source in call.sources.values():
             if source.kind == "found" and plan.calls[source.step].kind == "read":
                 result = plan.calls[source.step].result
-                if str(at_pointer(result.get("data"), source.path)) == key:
+                if str(lookup(result.get("data"), source.path)) == key:
                     return source.step
     return None
 

@@ -54,7 +54,7 @@ def _options(world: World, env: Environment, plan: Plan) -> Iterator[Question]:
         for path, name, value, kind in changed:
             if kind not in ("str", "bool") and value not in told:
                 whole = replace(plan, calls=(*plan.calls, replace(call, result=result.to_json())))
-                yield Question(whole, path, "value", name, value, kind)
+                yield Question(path, "value", name, value, kind, plan=whole)
 
 
 def _reads(world: World, plan: Plan) -> Iterator[tuple[ToolInfo, PlannedCall]]:

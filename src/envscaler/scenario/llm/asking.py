@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from envscaler.llm import Llm, Message
-from envscaler.llm.errors import EmptyReplyError, InvalidReplyError, RefusedError, TruncatedError
+from envscaler.llm.errors import UNUSABLE
 
 __all__ = ["Unusable", "ask", "messages", "one_line"]
 
@@ -29,7 +29,7 @@ async def ask(llm: Llm, shape: type[M], question: Sequence[Message], *, sample: 
     """A reply of a shape. Raises Unusable for one that has not got it, LlmError when the model cannot be asked."""
     try:
         answer = await llm.structured(shape, list(question), sample=sample)
-    except (InvalidReplyError, TruncatedError, RefusedError, EmptyReplyError) as error:
+    except UNUSABLE as error:
         raise Unusable(f"llm-{error.kind.replace('_', '-')}", str(error)) from error
     return answer.value
 

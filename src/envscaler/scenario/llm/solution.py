@@ -8,11 +8,11 @@ from itertools import combinations
 from typing import Any
 
 from envscaler.runtime import Environment
+from envscaler.scenario.essence import essence
 from envscaler.scenario.llm.asking import Unusable
 from envscaler.scenario.llm.author import Wish
 from envscaler.scenario.llm.solver import Call
 from envscaler.scenario.model import Goal, Scenario, Source, Step
-from envscaler.scenario.proof.changes import essence
 from envscaler.scenario.proof.grounds import origin
 from envscaler.scenario.proof.trial import Trial
 from envscaler.scenario.scoring import Scorer

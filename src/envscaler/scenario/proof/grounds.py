@@ -9,12 +9,13 @@ from decimal import Decimal
 from typing import Any, Final
 
 from envscaler.runtime import shapes as s
+from envscaler.runtime.pointers import parts
 from envscaler.runtime.values import same
-from envscaler.scenario.literals import words_of
 from envscaler.scenario.model import Source
-from envscaler.scenario.proof.pointer import MISSING, lookup, members, parts
+from envscaler.scenario.pointers import MISSING, lookup, members
 from envscaler.scenario.proof.record import Reason
 from envscaler.scenario.proof.trial import Trial
+from envscaler.scenario.wording.english import words_of
 from envscaler.scenario.wording.leaves import Leaf, leaves, source_of
 from envscaler.scenario.wording.told import tells, told
 

@@ -8,9 +8,10 @@ from itertools import islice, zip_longest
 from random import Random
 from typing import Any, Final
 
+from envscaler.runtime.pointers import parts
+from envscaler.scenario.pointers import replaced
 from envscaler.scenario.proof.guesses import Guesses
 from envscaler.scenario.proof.others import Other, OtherValues
-from envscaler.scenario.proof.pointer import parts, replaced
 from envscaler.scenario.proof.trial import Call, End, Trial
 
 __all__ = ["KINDS", "Miss", "Misses", "near_misses"]

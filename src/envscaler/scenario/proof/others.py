@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from envscaler.runtime import Environment
 from envscaler.runtime import shapes as s
+from envscaler.runtime.pointers import escaped
 from envscaler.runtime.values import same
 from envscaler.scenario.world import World
 
@@ -56,11 +57,11 @@ class OtherValues:
                 yield from self._list(shape, value, path)
             case s.DictOf() if isinstance(value, Mapping):
                 for name, one in list(value.items())[:_LIST]:
-                    yield from self._walk(shape.value, one, f"{path}/{_escaped(name)}")
+                    yield from self._walk(shape.value, one, f"{path}/{escaped(name)}")
             case s.Struct() | s.Union() if isinstance(value, Mapping):
                 for field in _fields(shape, value):
                     if field.json in value:
-                        yield from self._walk(field.shape, value[field.json], f"{path}/{_escaped(field.json)}")
+                        yield from self._walk(field.shape, value[field.json], f"{path}/{escaped(field.json)}")
             case s.Scalar():
                 yield from self._scalar(shape, value, path)
 
@@ -120,10 +121,6 @@ def _fields(shape: s.Struct | s.Union, value: Mapping[str, Any]) -> tuple[s.Fiel
         if isinstance(tag.shape, s.Const) and same(tag.shape.value, value.get(tag.json)):
             return member.fields
     return ()
-
-
-def _escaped(name: Any) -> str:
-    return str(name).replace("~", "~0").replace("/", "~1")
 
 
 def _texts(text: str) -> Iterator[str]:

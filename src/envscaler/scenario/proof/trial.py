@@ -11,9 +11,9 @@ from envscaler.runtime import Environment
 from envscaler.runtime.environment import Snapshot
 from envscaler.runtime.results import ToolResult
 from envscaler.runtime.values import same
+from envscaler.scenario.essence import essence
 from envscaler.scenario.model import Scenario, Step
-from envscaler.scenario.proof.changes import essence
-from envscaler.scenario.proof.pointer import MISSING, lookup, replaced
+from envscaler.scenario.pointers import MISSING, lookup, replaced
 from envscaler.scenario.scoring import Score, Scorer
 from envscaler.scenario.world import World
 

@@ -8,10 +8,10 @@ from itertools import islice, pairwise
 from random import Random
 from typing import Any, Final
 
+from envscaler.scenario.pointers import replaced
 from envscaler.scenario.proof.guesses import Guesses
 from envscaler.scenario.proof.near import free
 from envscaler.scenario.proof.others import OtherValues
-from envscaler.scenario.proof.pointer import replaced
 from envscaler.scenario.proof.trial import Call, End, Trial
 
 __all__ = ["Way", "free_values", "other_ways"]

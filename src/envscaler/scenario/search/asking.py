@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from envscaler.runtime.pointers import joined
 from envscaler.runtime.prepare import Base
 from envscaler.scenario.plan import Plan
+from envscaler.scenario.pointers import lookup
 from envscaler.scenario.search.assembling import Assembly
 from envscaler.scenario.search.finding import grounded
 from envscaler.scenario.search.lookups import Lookups
-from envscaler.scenario.search.pointing import at_pointer, pointer
 from envscaler.scenario.search.settings import SearchSettings
 from envscaler.scenario.search.walk import Walk, rarest
 from envscaler.scenario.world import ToolInfo, World
@@ -30,28 +31,24 @@ _LONG: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """``plan``: reads, the last of which gives the answer. ``way``: the answer is the ``value`` at the JSON pointer ``path``
-    of its data, or how many entries (``count``) the list there has. ``name``: the result's field (of the list, for a count).
-    ``type``: of the answer, as YAML holds types. ``row``: for a value in a list, the fields that tell its entry."""
+class _Spot:
+    """What of a read's data is asked for: the ``value`` at the JSON pointer ``path``, or how many entries (``count``) the list
+    there has. ``name``: the field (of the list, for a count). ``type``: of the answer, as YAML holds types. ``row``: for a
+    value in a list, the fields that tell its entry."""
+
+    path: str
+    way: Literal["value", "count"]
+    name: str
+    value: Any
+    type: Any
+    row: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question(_Spot):
+    """``plan``: reads, the last of which gives what is asked for."""
 
     plan: Plan
-    path: str
-    way: Literal["value", "count"]
-    name: str
-    value: Any
-    type: Any
-    row: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Spot:
-    path: str
-    way: Literal["value", "count"]
-    name: str
-    value: Any
-    type: Any
-    row: Mapping[str, Any] = field(default_factory=dict)
 
 
 def questions(
@@ -76,13 +73,9 @@ def changed_values(after: Any, before: Any, of: t.Type) -> Iterator[tuple[str, s
     """The plain values outside lists of a result of a type that are another than in ``before``, None where that is missing:
     JSON pointer, name, value, and the type as YAML holds it."""
     for spot in _spots(after, of):
-        if spot.way == "value" and not any(part.isdigit() for part in spot.path.split("/")):
-            try:
-                same = before is not None and at_pointer(before, spot.path) == spot.value
-            except KeyError:
-                same = False
-            if not same:
-                yield spot.path, spot.name, spot.value, spot.type
+        outside = spot.way == "value" and not any(part.isdigit() for part in spot.path.split("/"))
+        if outside and (before is None or lookup(before, spot.path) != spot.value):
+            yield spot.path, spot.name, spot.value, spot.type
 
 
 def _question(lookups: Lookups, settings: SearchSettings, rng: random.Random, tool: ToolInfo) -> Question | None:
@@ -107,7 +100,7 @@ def _question(lookups: Lookups, settings: SearchSettings, rng: random.Random, to
         ]
         if spots:
             one = rng.choice(spots)
-            return Question(plan, one.path, one.way, one.name, one.value, one.type, one.row)
+            return Question(one.path, one.way, one.name, one.value, one.type, one.row, plan=plan)
     return None
 
 
@@ -129,11 +122,11 @@ def _spots(value: Any, of: t.Type, parts: tuple[str | int, ...] = (), name: str 
                 if key in value:
                     yield from _spots(value[key], one, (*parts, key), key)
         case t.ListOf(item=item) if value.__class__ is list and value:
-            yield _Spot(pointer(parts), "count", name, len(value), "int")
+            yield _Spot(joined(parts), "count", name, len(value), "int")
             yield from _entries(value, t.strip_null(item), parts)
         case _ if (kind := _type(inner)) is not None and value is not None and value.__class__ not in (dict, list):
             if name:
-                yield _Spot(pointer(parts), "value", name, value, kind)
+                yield _Spot(joined(parts), "value", name, value, kind)
 
 
 def _entries(value: list[Any], item: t.Type, parts: tuple[str | int, ...]) -> Iterator[_Spot]:
@@ -145,7 +138,7 @@ def _entries(value: list[Any], item: t.Type, parts: tuple[str | int, ...]) -> It
             kind = _type(t.strip_null(of))
             if name != telling and kind is not None and entry.get(name) is not None:
                 row = {telling: entry[telling]} if telling is not None else {}
-                yield _Spot(pointer((*parts, i, name)), "value", name, entry[name], kind, row)
+                yield _Spot(joined((*parts, i, name)), "value", name, entry[name], kind, row)
 
 
 def _tells(name: str, entry: Mapping[str, Any], entries: list[Any]) -> bool:

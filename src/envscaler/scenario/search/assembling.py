@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from envscaler.runtime import shapes as s
+from envscaler.runtime.pointers import joined
 from envscaler.scenario.goals import Loose, derive
 from envscaler.scenario.model import Source
 from envscaler.scenario.plan import Plan, PlannedCall
 from envscaler.scenario.search.arguments import is_text
 from envscaler.scenario.search.ground import Ground, Record, leaves
 from envscaler.scenario.search.lookups import Lookup, Lookups, Read
-from envscaler.scenario.search.pointing import pointer, single_out
+from envscaler.scenario.search.pointing import single_out
 from envscaler.scenario.search.settings import SearchSettings
 from envscaler.scenario.search.walk import Move
 
@@ -280,7 +281,7 @@ def key_parts(
             )
             for field in (f for member in members for f in member.fields):
                 if field.json in value:
-                    below = f"{path}{pointer([field.json])}"
+                    below = f"{path}{joined([field.json])}"
                     yield from key_parts(lookups, below, field.shape, value[field.json], is_key)
         case s.Scalar() if value.__class__ in (str, int):
             collection = lookups.keyed(path.split("/")[0], shape)

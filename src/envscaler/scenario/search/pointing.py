@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final
 
+from envscaler.runtime.pointers import joined
 from envscaler.spec import types as t
 
-__all__ = ["MEMBER", "Hit", "Telling", "at_pointer", "pointer", "single_out"]
+__all__ = ["MEMBER", "Hit", "Telling", "single_out"]
 
 MEMBER: Final = "#"
 """Stands for the name of a member of a mapping, where a field's name stands otherwise."""
@@ -40,27 +41,6 @@ class _Place:
     parts: Parts
     open: tuple[bool, ...]
     named: bool
-
-
-def pointer(parts: Sequence[str | int]) -> str:
-    """A JSON pointer."""
-    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
-
-
-def at_pointer(value: Any, path: str) -> Any:
-    """What stands at a pointer; with `#` at its end the name of the member that it points to. KeyError where nothing is."""
-    named = path.endswith("#")
-    parts = [part.replace("~1", "/").replace("~0", "~") for part in path.removesuffix("#").split("/")[1:]]
-    for part in parts:
-        if value.__class__ is list:
-            if not part.isdigit() or int(part) >= len(value):
-                raise KeyError(path)
-            value = value[int(part)]
-        elif value.__class__ is dict:
-            value = value[part]
-        else:
-            raise KeyError(path)
-    return parts[-1] if named else value
 
 
 def single_out(result: Any, of: t.Type, wanted: Any, telling: Telling) -> Hit | None:
@@ -115,7 +95,7 @@ def _item(of: t.Type) -> t.Type:
 
 
 def _hit(result: Any, place: _Place, wanted: Any, telling: Telling) -> tuple[int, Hit] | None:
-    path = pointer(place.parts) + ("#" if place.named else "")
+    path = joined(place.parts) + ("#" if place.named else "")
     own: list[Mapping[str, Any]] = []
     others: list[Mapping[str, Any]] = []
     for value, holder in _alike(result, place.parts, place.open, place.named, {}):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
-from envscaler.runtime import Environment
-from envscaler.scenario.places import places
+from envscaler.scenario.essence import essence
 from envscaler.scenario.search.ground import Ground
 from envscaler.scenario.search.walk import Move
 
@@ -49,13 +48,4 @@ def end_of(ground: Ground, moves: Sequence[Move]) -> tuple[str, ...] | None:
     for move in moves:
         if not env.call(move.tool, dict(move.arguments), move.actor).ok:
             return None
-    return essence(env)
-
-
-def essence(env: Environment) -> tuple[str, ...]:
-    """What is changed since the start but for incidental fields."""
-    kept: list[Any] = []
-    for op, place in places(env, env.diff()):
-        if place.field is None or not place.field.incidental:
-            kept.append(repr((op["op"], op["path"], op.get("value"))))
-    return tuple(sorted(kept))
+    return essence(ground.world, env.diff())

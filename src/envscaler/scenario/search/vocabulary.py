@@ -13,7 +13,6 @@ from typing import Any, Final
 from envscaler.runtime import shapes as s
 from envscaler.scenario.search.ground import leaves
 from envscaler.scenario.world import ToolInfo, World
-from envscaler.spec.checked import CheckedBody
 from envscaler.spec.types import MONEY
 
 __all__ = ["Vocabulary"]
@@ -91,7 +90,7 @@ class Vocabulary:
     def _comparisons(self, tool: str) -> tuple[_Compared, ...]:
         if tool not in self._compared:
             found: dict[_Compared, None] = {}
-            for body in self._bodies(self.world.checked.tools[tool]):
+            for body in self.world.checked.with_helpers(self.world.checked.tools[tool]):
                 for node in ast.walk(ast.parse(body.block.source)):
                     if isinstance(node, ast.Compare):
                         found |= dict.fromkeys(self._of_comparison(node))
@@ -121,16 +120,6 @@ class Vocabulary:
         elif isinstance(side, ast.Name) and side.id in self.world.spec.constants:
             value = self.world.spec.constants[side.id].value
             yield from (v for v in value if v.__class__ is str) if isinstance(value, list | dict | tuple) else ()
-
-    def _bodies(self, body: CheckedBody) -> list[CheckedBody]:
-        seen: dict[str, CheckedBody] = {}
-        stack = [body]
-        while stack:
-            one = stack.pop()
-            if one.owner not in seen:
-                seen[one.owner] = one
-                stack += [self.world.checked.helpers[name] for name in sorted(one.effects.calls)]
-        return list(seen.values())
 
     def enabling(self, tool: str) -> list[tuple[str, float]]:
         """Writes that change what the tool's refusals look at, each with how much of it."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from envscaler.runtime import shapes as s
+from envscaler.runtime.pointers import escaped
 from envscaler.scenario.model import Source
 from envscaler.scenario.wording.values import enum_words, fields_of, label_of, strip_null
 
@@ -31,7 +32,7 @@ class Leaf:
 def leaves(name: str, value: Any, field: s.Field | None) -> Iterator[Leaf]:
     """The leaves of the argument ``name``; ``field`` is its parameter, None where the tool declares none."""
     label = label_of(field) if field is not None else enum_words(name)
-    yield from _leaves(_escaped(name), value, field.shape if field is not None else s.ANY, label)
+    yield from _leaves(escaped(name), value, field.shape if field is not None else s.ANY, label)
 
 
 def _leaves(path: str, value: Any, shape: s.Shape, label: str) -> Iterator[Leaf]:
@@ -39,7 +40,7 @@ def _leaves(path: str, value: Any, shape: s.Shape, label: str) -> Iterator[Leaf]
     if isinstance(value, Mapping) and value:
         fields = fields_of(shape, value)
         for name, one in value.items():
-            at = f"{path}/{_escaped(name)}"
+            at = f"{path}/{escaped(name)}"
             if name in fields:
                 yield from _leaves(at, one, fields[name].shape, label_of(fields[name]))
             else:
@@ -61,7 +62,3 @@ def source_of(sources: Mapping[str, Source], path: str) -> Source:
             return sources[path]
         path = path.rpartition("/")[0]
     return TOLD
-
-
-def _escaped(name: Any) -> str:
-    return str(name).replace("~", "~0").replace("/", "~1")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from envscaler.runtime import shapes as s
+from envscaler.runtime.pointers import escaped
 from envscaler.scenario.model import Source
 from envscaler.scenario.plan import Plan, PlannedCall
 from envscaler.scenario.wording.english import listed, names_noun, request, sentence
@@ -215,7 +216,7 @@ class Speaker:
             label = label_of(field) if field is not None else enum_words(str(name))
             if isinstance(shape, s.DictOf) and isinstance(strip_null(shape.key), s.Ref):
                 label = str(name)
-            shown = self.value(index, f"{path}/{_escaped(name)}", one, of)
+            shown = self.value(index, f"{path}/{escaped(name)}", one, of)
             unit = (
                 unit_of(field)
                 if field is not None and isinstance(one, int | float) and not isinstance(one, bool)
@@ -225,10 +226,6 @@ class Speaker:
             plain = isinstance(shape, s.Partial) and isinstance(one, str | int | float) and not isinstance(one, bool)
             parts.append(f"{new}{label}{'' if plain else ':'} {shown}" + (f" {unit}" if unit else ""))
         return listed(parts) if isinstance(shape, s.Partial) else f"({'; '.join(parts)})"
-
-
-def _escaped(name: Any) -> str:
-    return str(name).replace("~", "~0").replace("/", "~1")
 
 
 def as_fact(label: str, shown: str, ask: str = "") -> str:

@@ -1,22 +1,15 @@
-"""JSON pointers into results and arguments, as sources of scenarios write them."""
+"""What stands at the JSON pointers that sources of scenarios write: into results, whose members' names they may mean, and into
+arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-from envscaler.runtime.shapes import Missing
+from envscaler.runtime.pointers import parts
+from envscaler.runtime.shapes import MISSING
 
-__all__ = ["MISSING", "lookup", "members", "parts", "replaced"]
-
-MISSING: Final = Missing()
-
-
-def parts(pointer: str) -> list[str]:
-    """The names that a pointer goes through, unescaped; the first slash may be left out."""
-    return (
-        [part.replace("~1", "/").replace("~0", "~") for part in pointer.removeprefix("/").split("/")] if pointer else []
-    )
+__all__ = ["MISSING", "lookup", "members", "replaced"]
 
 
 def lookup(value: Any, pointer: str) -> Any:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from envscaler.runtime import pointers
 from envscaler.runtime import shapes as s
 from envscaler.scenario.world import World
 
@@ -30,7 +31,7 @@ def essence(world: World, operations: Iterable[Mapping[str, Any]]) -> tuple[str,
 class _Change:
     def __init__(self, world: World, operation: Mapping[str, Any]) -> None:
         self.operation = operation
-        parts = [p.replace("~1", "/").replace("~0", "~") for p in operation["path"].split("/")[1:]]
+        parts = pointers.parts(operation["path"])
         shape = world.states.get(parts[0])
         if shape is None:  # the fields of a flat record stand at the top
             shape = next(one for one in world.states.values() if one.name not in world.collections and _has(one, parts))
