@@ -12,8 +12,8 @@ from envscaler.agents import Limits
 from envscaler.rollout.agents.simple import DONE, NoopAgent, ReferenceAgent
 from envscaler.rollout.scene import ScenarioEpisode
 from envscaler.rollout.stage import Stage
-from envscaler.rollout.submission import submit_name
 from envscaler.scenario.model import Goal, Scenario
+from envscaler.scenario.world import submit_name
 from tests.rollout.troupe import facts, moves, played_once, results, said
 
 Bank = dict[str, Scenario]

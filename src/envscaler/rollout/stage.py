@@ -11,7 +11,7 @@ from envscaler.agents import tools_of
 from envscaler.compiler.templates import render
 from envscaler.llm.messages import Tool
 from envscaler.plugin.roles import Setting
-from envscaler.rollout.submission import Submission, submit_name
+from envscaler.rollout.submission import Submission
 from envscaler.scenario.scoring import Scorer
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Stage:
         self._tools = {tool.name: tool for tool in tools_of(first.tools)}
         self.user_tools = tools_of(first.user_tools)
         self._doc = first.doc
-        self.submit = submit_name({*self._tools, *(tool.name for tool in self.user_tools)})
+        self.submit = world.submit
         self._prepared: OrderedDict[str, Prepared] = OrderedDict()
         self._briefs: dict[Setting, str] = {}
 

@@ -12,9 +12,7 @@ from envscaler.runtime.schemas import parameters
 from envscaler.runtime.values import kind
 from envscaler.runtime.writing import writer
 
-__all__ = ["Refusal", "Submission", "submit_name"]
-
-_NAMES: Final = ("submit", "submit_task", "end_task")
+__all__ = ["Refusal", "Submission"]
 
 _TEXT: Final = (
     "End the task. Give `answer` when what was asked for is done{slots}; give `refusal` with the reason when it must not or "
@@ -24,12 +22,6 @@ _TEXT: Final = (
 
 class Refusal(Exception):
     """What was sent cannot be submitted; the message says what is wrong."""
-
-
-def submit_name(tools: Collection[str]) -> str:
-    """What the tool is called: `submit`, or where the spec has tools of that name, the first name that is free."""
-    free = (name for name in (*_NAMES, *(f"submit_{n}" for n in range(2, len(tools) + 3))) if name not in tools)
-    return next(free)
 
 
 class Submission:

@@ -9,7 +9,6 @@ from typing import Any
 
 from envscaler.runtime import shapes as s
 from envscaler.runtime.reading import BAD, reader
-from envscaler.runtime.schemas import parameters
 from envscaler.spec.types import Struct
 
 __all__ = ["Slots", "Submitted", "slots_key"]
@@ -30,11 +29,6 @@ class Slots:
     fields: Mapping[str, s.Field]
     type: Struct
     key: str
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """The JSON schema of the answer as an object; every slot is required."""
-        return parameters({f.json: f for f in self.fields.values()})
 
     @property
     def nothing(self) -> Submitted:

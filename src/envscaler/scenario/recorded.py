@@ -8,10 +8,9 @@ Three forms are read, all JSON objects with the scenario's id under `scenario`: 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from envscaler.errors import UsageError
 from envscaler.runtime import Environment
@@ -19,8 +18,6 @@ from envscaler.scenario.model import Scenario
 from envscaler.scenario.world import States, World
 
 __all__ = ["RecordedCall", "Replayed", "recorded_calls", "replay_recorded"]
-
-_SUBMIT: Final = re.compile(r"submit(_task|_\d+)?|end_task")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ def replay_recorded(
     for number, call in enumerate(recorded_calls(record), 1):
         if call.ok is False:
             continue
-        if call.tool not in world.tools and _SUBMIT.fullmatch(call.tool):
+        if call.tool == world.submit:
             last = call.arguments
             continue
         result = env.call(call.tool, call.arguments, call.actor)

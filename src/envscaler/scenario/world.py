@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, Protocol
@@ -21,7 +21,7 @@ from envscaler.spec.model import Spec
 from envscaler.spec.refusals import Refusal, tool_refusals
 from envscaler.spec.types import Type
 
-__all__ = ["REASONS", "States", "ToolInfo", "World"]
+__all__ = ["REASONS", "States", "ToolInfo", "World", "submit_name"]
 
 REASONS: Final[Mapping[str, str]] = {
     "not_found": "What the wish is about does not exist.",
@@ -30,7 +30,15 @@ REASONS: Final[Mapping[str, str]] = {
 }
 """Why an agent may refuse, besides the names of the spec's rules."""
 
+_SUBMIT: Final = ("submit", "submit_task", "end_task")
 _BASES: Final = 8  # prepared states kept by a world
+
+
+def submit_name(tools: Collection[str]) -> str:
+    """What the tool is called that ends an episode: `submit`, or where the spec has tools of that name, the first name that
+    is free."""
+    free = (name for name in (*_SUBMIT, *(f"submit_{n}" for n in range(2, len(tools) + 3))) if name not in tools)
+    return next(free)
 
 
 class States(Protocol):
@@ -110,6 +118,11 @@ class World:
     def writes(self) -> tuple[ToolInfo, ...]:
         """The agent's tools that may write."""
         return tuple(t for t in self.tools.values() if t.kind == "write" and t.actor == "agent")
+
+    @cached_property
+    def submit(self) -> str:
+        """The tool by which an agent ends an episode; it is no tool of the environment."""
+        return submit_name(self.tools)
 
     # -- states and rules
 
