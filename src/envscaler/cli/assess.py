@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from envscaler.cli import exits
+from envscaler.cli.bar import bar
 from envscaler.cli.llm import ModelOptions
 from envscaler.cli.options import Jobs, SpecFiles
 from envscaler.cli.out import boundary, echo, note
@@ -195,33 +195,19 @@ def _progress(
     specs: int,
 ) -> Iterator[tuple[Callable[[str, Progress], None] | None, Callable[[str], None] | None, Callable[[Assessed], None]]]:
     """A line at the bottom of the terminal that says how far it is; nothing where there is no terminal."""
-    if not sys.stderr.isatty():
-        yield None, None, lambda one: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    with bar("assessing") as line:
+        if line is None:
+            yield None, None, lambda one: None
+            return
+        ready = 0
 
-    from envscaler.diagnostics import printable
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[more]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("assessing", total=None, more="")
-        count = 0
-
-        def tell(path: str, at: Any) -> None:
+        def tell(path: str, at: Progress) -> None:
             words = f"{at.reached}/{at.tools} tools, {at.findings} findings"
-            total = at.planned if at.planned < 10**8 else None
-            bar.update(task, description=printable(path), completed=at.calls, total=total, more=words)
+            line(at.calls, at.planned if at.planned < 10**8 else None, words, path)
 
         def done(one: Assessed) -> None:
-            nonlocal count
-            count += 1
-            words = f"{count} done"
-            bar.update(task, description=printable(one.path), more=words)
+            nonlocal ready
+            ready += 1
+            line(ready, specs, "specs", one.path)
 
-        yield tell, lambda line: bar.update(task, description=printable(line)), done
+        yield tell, lambda text: line(ready, specs, "specs", text), done

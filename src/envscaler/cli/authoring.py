@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from envscaler.cli import exits
+from envscaler.cli.bar import bar
 from envscaler.cli.llm import ModelOptions
 from envscaler.cli.options import SpecFiles, SpecsFolder
 from envscaler.cli.out import boundary, echo, note
@@ -84,7 +83,7 @@ def author(
     from envscaler.session.authoring import AuthorOptions, author_scenarios
 
     options = AuthorOptions(count, seed, states.value, share, size, goals.value, _range(changes))
-    with _progress("writing") as told:
+    with bar("writing") as told:
         made = author_scenarios(
             specs,
             output,
@@ -117,7 +116,7 @@ def reword(
     """
     from envscaler.session.rewording import reword_scenarios
 
-    with _progress("rewording") as told:
+    with bar("rewording") as told:
         made = reword_scenarios(
             file,
             output,
@@ -144,23 +143,6 @@ def _range(text: str) -> tuple[int, int]:
     if not 1 <= found[0] <= found[1]:
         raise UsageError(f"--changes is two numbers like 1:4, not {text}")
     return found
-
-
-@contextmanager
-def _progress(doing: str) -> Iterator[Callable[[int, int, str], None] | None]:
-    """A live line where standard error is a terminal."""
-    import sys
-
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-
-    from envscaler.diagnostics import printable
-
-    with Console(stderr=True).status(doing) as status:
-        yield lambda kept, wanted, last: status.update(f"{doing}: {kept} of {wanted}  {escape(printable(last)[:100])}")
 
 
 def _show(made: Authored) -> None:

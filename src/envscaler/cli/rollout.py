@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from envscaler.cli import exits
+from envscaler.cli.bar import bar
 from envscaler.cli.llm import ModelOptions
 from envscaler.cli.options import AnyHash, Jobs, SpecsFolder
 from envscaler.cli.out import boundary, echo, note
@@ -209,25 +209,18 @@ def _sum_up(rolled: Rolled) -> None:
 @contextmanager
 def _progress(wanted: bool) -> Iterator[Callable[[RolloutProgress], None] | None]:
     """A line at the bottom of the terminal; nothing where there is no terminal."""
-    if not wanted or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("playing"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[more]}"), TimeRemainingColumn(),
-    )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, more="")
-        first: list[int] = []
+    with bar("playing", wanted) as line:
+        if line is None:
+            yield None
+            return
+        before: int | None = None
 
         def heard(at: RolloutProgress) -> None:
-            first.append(at.ended)
-            rate = (at.ended - first[0]) / at.seconds if at.seconds else 0.0
+            nonlocal before
+            before = at.ended if before is None else before
+            rate = (at.ended - before) / at.seconds if at.seconds else 0.0
             mean = "-" if at.totals.mean is None else f"{at.totals.mean:.3f}"
             aside = f", {at.totals.aside} set aside" if at.totals.aside else ""
-            words = f"mean reward {mean}, {dollars(at.totals)}, {rate:.1f}/s{aside}"
-            bar.update(task, total=at.wanted, completed=at.ended, more=words)
+            line(at.ended, at.wanted, f"mean reward {mean}, {dollars(at.totals)}, {rate:.1f}/s{aside}")
 
         yield heard

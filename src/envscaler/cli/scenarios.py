@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from envscaler.cli import authoring, exits
+from envscaler.cli.bar import bar
 from envscaler.cli.options import AnyHash, Jobs, Json, SpecFiles, SpecsFolder
 from envscaler.cli.out import boundary, echo, echo_json, note
 
@@ -112,7 +113,7 @@ def check(
     from envscaler.diagnostics import render_json, render_text
     from envscaler.session.scenario_files import check_scenarios
 
-    with _counting() as progress:
+    with bar("proving") as progress:
         found = check_scenarios(file, specs=specs, any_hash=any_hash, jobs=jobs, progress=progress)
     if as_json:
         problems = json.loads(render_json(found.diagnostics))
@@ -213,43 +214,18 @@ def show_summary(summary: Summary, made: Made | None = None) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[MakingProgress], None] | None]:
-    """A line at the bottom of the terminal: kept, dropped and for what, how fast; nothing where there is no terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[more]}", markup=False),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("kept", total=None, more="")
+    """Kept, dropped and for what, how fast."""
+    with bar("kept") as line:
+        if line is None:
+            yield None
+            return
+        began = time.monotonic()
 
         def told(at: MakingProgress) -> None:
             most = sorted(at.dropped.items(), key=lambda one: (-one[1], one[0]))[:3]
-            elapsed = bar.tasks[0].elapsed or 0
+            elapsed = time.monotonic() - began
             rate = f"{at.kept / elapsed:.1f}/s" if elapsed > 1 else ""
             words = ", ".join(f"{times} {why}" for why, times in most)
-            more = f"{rate}  dropped {sum(at.dropped.values())}" + (f": {words}" if words else "")
-            bar.update(task, completed=at.kept, total=at.wanted, more=more)
+            line(at.kept, at.wanted, f"{rate}  dropped {sum(at.dropped.values())}" + (f": {words}" if words else ""))
 
         yield told
-
-
-@contextmanager
-def _counting() -> Iterator[Callable[[int, int], None] | None]:
-    """The same for proofs: how many of how many."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("proving", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
