@@ -1,11 +1,12 @@
 """Rollouts that are killed: `python -m tests.rollout.lives SCENARIOS RUN KILLS SEED` prints what came of them as JSON.
 
-A small program that forks, so that kills hit the run and not the start of an interpreter. Each life plays at most a few
+A small program that forks, so that kills hit the run and not the start of an interpreter. Each life begins at most a few
 units of episodes and then waits, so that the run lasts until the last kill.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
@@ -29,15 +30,16 @@ def samples(kills: int) -> int:
 
 def life(scenarios: str, folder: str, most: int, count: int, first: int) -> None:
     """A forked child: plays until it is killed, and says so by the pipe ``first`` when one is kept."""
-    play, done = rollouts._Ready.play_unit, 0
+    play, begun = rollouts._Ready.play_unit, 0
 
     async def slowly(self: rollouts._Ready, unit: Any, together: bool = False) -> dict[str, Any]:
-        nonlocal done
-        if done >= most:
-            time.sleep(60)
+        nonlocal begun
+        begun += 1
+        mine = begun
+        if mine > most:
+            await asyncio.sleep(60)
         came = await play(self, unit, together)
-        done += 1
-        if done == 1:
+        if mine == 1:
             os.write(first, b"x")
         return came
 
