@@ -1,0 +1,1 @@
+"""Drafting: from tasks that people have to the environments they presuppose, and from these to specs."""
