@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     )
     from envscaler.runtime import Environment, ToolResult
     from envscaler.session import check, compile, load  # noqa: A004
+    from envscaler.session.episodes import Episodes
 
 __all__ = [
     "Diagnostic",
     "Environment",
     "EnvscalerError",
+    "Episodes",
     "PluginError",
     "ReplayFormatError",
     "Span",
@@ -47,5 +49,6 @@ _OFFERED = {
     "envscaler.runtime": "Environment ToolResult",
     "envscaler.errors": "EnvscalerError PluginError ReplayFormatError SpecError StateError ToolCallError UsageError",
     "envscaler.session": "check compile load",
+    "envscaler.session.episodes": "Episodes",
 }
 __getattr__, __dir__ = public(__name__, _OFFERED)

@@ -6,12 +6,20 @@ from envscaler.agents.episode import Calls, EnvironmentEpisode, Episode, Observa
 from envscaler.agents.loop import Loop, play, read
 from envscaler.agents.parsing import Parsed, parse
 from envscaler.agents.policies import LlmPolicy, Move, Policy, ScriptedPolicy, Turn
-from envscaler.agents.rendering import as_native, as_text, render_call, render_reply, render_results, render_tools
+from envscaler.agents.rendering import (
+    as_native,
+    as_text,
+    render_call,
+    render_more,
+    render_reply,
+    render_results,
+    render_tools,
+)
 from envscaler.agents.stepper import End, Stepper
 from envscaler.agents.transcript import CallRecord, Limits, Status, Step, Transcript
 
 __all__ = [
     "CallRecord", "Calls", "End", "EnvironmentEpisode", "Episode", "Limits", "LlmPolicy", "Loop", "Move", "Observation",
     "Parsed", "Policy", "ScriptedPolicy", "Status", "Step", "Stepper", "Transcript", "Turn", "User", "as_native", "as_text",
-    "parse", "play", "read", "render_call", "render_reply", "render_results", "render_tools", "tools_of",
+    "parse", "play", "read", "render_call", "render_more", "render_reply", "render_results", "render_tools", "tools_of",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from envscaler.llm.messages import Message, Tool, ToolCall
 
-__all__ = ["as_native", "as_text", "render_call", "render_reply", "render_results", "render_tools"]
+__all__ = ["as_native", "as_text", "render_call", "render_more", "render_reply", "render_results", "render_tools"]
 
 WRITTEN: Final = "text"
 """Under this name a message's ``opaque`` holds the text that a model wrote, where its parts do not say it."""
@@ -20,6 +20,7 @@ You can call tools. Each line here is one: its name, what it does, and a JSON Sc
 
 <tools>
 """
+_MORE: Final = "From now on you can call these tools too, in the same way:\n\n<tools>\n"
 # The result's tag is not named: small models then write results themselves.
 _FOOT: Final = """
 </tools>
@@ -36,9 +37,16 @@ message. A call inside <think>…</think> is not run."""
 
 def render_tools(tools: Sequence[Tool]) -> str:
     """The catalogue, and how its tools are called, for a system message; empty without tools."""
-    if not tools:
-        return ""
-    return _HEAD + "\n".join(_json({"type": "function", "function": tool.to_json()}) for tool in tools) + _FOOT
+    return _HEAD + _lines(tools) + _FOOT if tools else ""
+
+
+def render_more(tools: Sequence[Tool]) -> str:
+    """What a model is told of tools that come later; empty without tools."""
+    return f"{_MORE}{_lines(tools)}\n</tools>" if tools else ""
+
+
+def _lines(tools: Sequence[Tool]) -> str:
+    return "\n".join(_json({"type": "function", "function": tool.to_json()}) for tool in tools)
 
 
 def render_call(call: ToolCall) -> str:

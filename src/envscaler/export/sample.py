@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from envscaler.agents import as_text
 from envscaler.llm.messages import Message, Tool
 from envscaler.rollout.trajectory import Trajectory
 from envscaler.scenario.model import Scenario
@@ -95,3 +96,8 @@ class TaskSample:
     def environment(self) -> str:
         """The name of the spec; what samples are split by."""
         return self.scenario.spec.name
+
+    @property
+    def prompt(self) -> list[dict[str, str]]:
+        """The first messages for a model that writes its calls: role and content, the tools among the documentation."""
+        return [{"role": m.role, "content": m.content} for m in as_text(self.messages, self.tools)]

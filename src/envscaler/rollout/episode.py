@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from envscaler.agents import Observation
     from envscaler.scenario.model import Scenario
 
-__all__ = ["Action", "Episode", "Seen"]
+__all__ = ["Action", "Episode", "Seen", "waited"]
 
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ class Episode:
 
     def reset(self, scenario: Scenario, *, seed: int = 0) -> Seen:
         """Begin an episode; what the agent is told first. ``seed``: of the user. Raises SpecError, StateError, UsageError."""
-        return _run(self.areset(scenario, seed=seed))
+        return waited(self.areset(scenario, seed=seed))
 
     async def areset(self, scenario: Scenario, *, seed: int = 0) -> Seen:
         """`reset`, to be waited for."""
@@ -116,7 +116,7 @@ class Episode:
 
         Raises UsageError for what is no action, before `reset`, and after the end.
         """
-        return _run(self.astep(action))
+        return waited(self.astep(action))
 
     async def astep(self, action: Action) -> tuple[Seen, float | None, bool, dict[str, Any]]:
         """`step`, to be waited for."""
@@ -128,6 +128,11 @@ class Episode:
         with self._stepper.running(), self._stepper.step() as step:
             await self._stepper.take(step, turn)
         return self._outcome()
+
+    @property
+    def submit(self) -> str:
+        """The name of the tool that ends an episode."""
+        return self._stage.submit
 
     @property
     def done(self) -> bool:
@@ -179,7 +184,7 @@ class Episode:
 _OF_THREAD = threading.local()
 
 
-def _run(work: Coroutine[Any, Any, T]) -> T:
+def waited(work: Coroutine[Any, Any, T]) -> T:
     """The result of a coroutine. All episodes of a thread share one event loop: a thousand loops would need 3,000 files."""
     loop: asyncio.AbstractEventLoop | None = getattr(_OF_THREAD, "loop", None)
     if loop is None:
