@@ -14,6 +14,7 @@ from envscaler.llm.backend import Backend
 from envscaler.llm.budget import Budget
 from envscaler.llm.cache import Cache, cache_key
 from envscaler.llm.errors import BackendError, CallError, InvalidReplyError, TruncatedError
+from envscaler.llm.exchanges import Sitting, sitting
 from envscaler.llm.gate import Gate
 from envscaler.llm.labels import current
 from envscaler.llm.ledger import CACHED, CANCELLED, OK, Attempt, Ledger
@@ -278,6 +279,9 @@ class Llm:
         raise AssertionError("tenacity ends with a result or an error")
 
     async def _attempt(self, call: _Call, request: Request, judge: Callable[[Reply], Any]) -> Reply:
+        unit = sitting()
+        if unit is not None and (known := unit.recall(cache_key(request, self.backend.identity))) is not None:
+            return self._again(call, known, judge, unit)
         async with self._gate.passing():
             self._budget.check()
             began, start = time.time(), time.monotonic()
@@ -285,7 +289,7 @@ class Llm:
             try:
                 reply = await self._asked(request)
                 usage, served = reply.usage, reply.model
-                judge(reply)
+                self._judged(reply, judge, request, unit)
                 outcome = OK
                 return reply
             except EnvscalerError as error:
@@ -298,6 +302,25 @@ class Llm:
                 entry = self._entry(call, began, time.monotonic() - start, outcome, usage, cost)
                 call.spent = call.spent.and_(entry)
                 self.ledger.add(entry)
+
+    def _judged(self, reply: Reply, judge: Callable[[Reply], Any], request: Request, unit: Sitting | None) -> None:
+        """Judge a new reply; a unit of work remembers it, unless it is to be tried again as if nothing had come."""
+        try:
+            judge(reply)
+        except CallError as error:
+            unit = None if error.transient else unit
+            raise
+        finally:
+            if unit is not None:
+                unit.keep(cache_key(request, self.backend.identity), reply)
+                unit.count(self.role, self.backend.identity, reply, self._prices.cost(reply.usage, reply.model))
+
+    def _again(self, call: _Call, reply: Reply, judge: Callable[[Reply], Any], unit: Sitting) -> Reply:
+        """A reply that the unit of work got before it was ended."""
+        self.ledger.add(self._entry(call, time.time(), 0.0, CACHED, Usage(0, 0), 0))
+        unit.count(self.role, self.backend.identity, reply, self._prices.cost(reply.usage, reply.model))
+        judge(reply)
+        return reply
 
     async def _asked(self, request: Request) -> Reply:
         """The backend's reply, cleaned; whatever a plugin's backend raises becomes a typed failure here."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
@@ -62,6 +65,7 @@ class Models:
         self._roles: dict[str, Llm] = {}
         self._gates: dict[str, Gate] = {}
         self._runner: asyncio.Runner | None = None
+        self._home: asyncio.AbstractEventLoop | None = None
 
     def settings(self, role: str) -> RoleSettings | None:
         """A role's settings, None where no model is named for it."""
@@ -111,9 +115,38 @@ class Models:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of a coroutine, for callers that are not asynchronous. Ctrl-C cancels what is under way."""
+        if self._home is not None:
+            return asyncio.run_coroutine_threadsafe(work, self._home).result()
         if self._runner is None:
             self._runner = asyncio.Runner()
-        return self._runner.run(work)
+        return self._runner.run(work, context=copy_context())  # by itself it would keep the first caller's labels
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """Within the block, many threads may `run` at once, over the same gates and connections: what they run is done in one
+        event loop, in a thread of its own. At the end what is under way is cancelled: its callers get
+        `concurrent.futures.CancelledError`."""
+        home = self._home = asyncio.new_event_loop()
+        thread = threading.Thread(target=home.run_forever, name="models", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._home = None
+            asyncio.run_coroutine_threadsafe(self._wind_up(), home)
+            thread.join(1.0)
+            if not thread.is_alive():
+                home.close()
+
+    async def _wind_up(self) -> None:
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        if others:
+            await asyncio.wait(others, timeout=0.5)
+        with suppress(Exception):
+            await asyncio.wait_for(self.aclose(), 0.2)
+        asyncio.get_running_loop().stop()
 
     async def aclose(self) -> None:
         """Let go of all connections; for those who brought their own event loop."""
