@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from envscaler import session
+from envscaler.assess.mutation.copies import is_idle_copy
 from envscaler.assess.mutation.equivalent import normal_form
 from envscaler.assess.mutation.mutants import Edit, Mutant, apply
 from envscaler.assess.mutation.operators import OPERATORS, Material
@@ -446,3 +447,10 @@ def test_a_trial_that_goes_wrong_itself_kills_nothing(original: Original) -> Non
     outcome = try_mutant(original, bad)
     assert "SyntaxError" in outcome.failed
     assert not outcome.killed()
+
+
+def test_a_copy_of_which_only_unwritten_fields_are_read_is_proved_equal() -> None:
+    found = check_text(str(BANK), BANK.read_text(encoding="utf-8"))
+    text = compile_spec(found).text
+    sites = OPERATORS["stale-view"].sites(Material(found))
+    assert [s.owner for s in sites if is_idle_copy(apply(text, s.edits), s.owner, found)] == ["tool refund_fee"]

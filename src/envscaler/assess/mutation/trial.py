@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, cast
 
 from envscaler.assess import FuzzSettings, fuzz
+from envscaler.assess.mutation.copies import is_idle_copy
 from envscaler.assess.mutation.equivalent import normal_form
 from envscaler.assess.mutation.mutants import Edit, Mutant, apply
 from envscaler.assess.mutation.probes import Probe, difference_of_states, probes
@@ -169,9 +170,20 @@ def _tried(original: Original, mutant: Mutant, means: Sequence[Means], outcome: 
     with _loaded(unit, mutant) as environment:
         generic, examples, compared = _run(original, mutant, checked, environment, means)
     outcome = dataclasses.replace(outcome, generic=generic, examples=examples, original=compared)
-    if not outcome.killed() and normal_form(unit.text) == original.normal:
-        return dataclasses.replace(outcome, equivalent="the same module, but for prose and places")
-    return outcome
+    return (
+        outcome
+        if outcome.killed()
+        else dataclasses.replace(outcome, equivalent=_equivalent(original, mutant, unit.text))
+    )
+
+
+def _equivalent(original: Original, mutant: Mutant, text: str) -> str:
+    """How it is proved that a module behaves as the original does; "" where it is not."""
+    if normal_form(text) == original.normal:
+        return "the same module, but for prose and places"
+    if mutant.operator == "stale-view" and is_idle_copy(text, mutant.site.owner, original.checked):
+        return "nothing that is read of the copy is written"
+    return ""
 
 
 def _run(
