@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from envscaler.cli import exits
+from envscaler.cli.bar import bar
+from envscaler.cli.llm import ModelOptions
 from envscaler.cli.options import AnyHash, SpecsFolder
-from envscaler.cli.out import boundary, echo
+from envscaler.cli.out import boundary, echo, note
 from envscaler.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from envscaler.session.exporting import Exported
+    from envscaler.session.impossible import Judged
 
 __all__ = ["add_to"]
 
@@ -78,6 +83,13 @@ def export(
     duplicates: Annotated[
         bool, typer.Option("--duplicates", help="Keep those with the same calls in the same scenario.")
     ] = False,
+    judge: Annotated[
+        bool,
+        typer.Option(
+            "--judge",
+            help="Leave out those whose task a model, the role judge, finds impossible to do; each asked once.",
+        ),
+    ] = False,
     split: Annotated[
         str | None,
         typer.Option(
@@ -100,22 +112,29 @@ def export(
     specs: SpecsFolder = None,
     any_hash: AnyHash = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier export.")] = False,
+    concurrency: Annotated[int, typer.Option("--concurrency", help="Questions to the judge at once.")] = 8,
+    models: ModelOptions = ModelOptions(),  # noqa: B008 - nothing of it changes
 ) -> int:
     """Make training data of runs: filter trajectories, split them by environment, write the form of a trainer.
 
-    Prints how many were left out for which reason; a manifest beside the data says it too.
+    Prints how many were left out for which reason; a manifest beside the data says it too. What the judge says is kept in the
+    run's folder, with its tokens; a trajectory on which it gives no usable reply stays, and is counted.
     """
     from envscaler.export.filters import FilterOptions
     from envscaler.session.exporting import ExportOptions
     from envscaler.session.exporting import export as write
+    from envscaler.session.impossible import JudgeOptions
 
     statuses = tuple(status or ("finished",))
     filters = FilterOptions(
-        () if "any" in statuses else statuses, malformed, _turns(turns), min_reward, duplicates, best
+        () if "any" in statuses else statuses, malformed, _turns(turns), min_reward, duplicates, best, judge
     )
     told = _settings(settings or []) | ({} if reasoning is None else {"reasoning": reasoning.value})
-    options = ExportOptions(told, _share(split), seed, force, specs, any_hash)
-    echo(_shown(write(sources, output, form, filters, options)))
+    with bar("judging", wanted=judge) as progress:
+        judges = JudgeOptions(models.told(), concurrency, progress, note)
+        options = ExportOptions(told, _share(split), seed, force, specs, any_hash, judges)
+        made = write(sources, output, form, filters, options)
+    echo(_shown(made))
     return exits.OK
 
 
@@ -128,11 +147,24 @@ def _shown(made: Exported) -> str:
         ("kept", made.kept),
     ]
     lines = [table(("", "Samples"), [(name, str(count)) for name, count in counts], ("Samples",)), ""]
+    if made.judged is not None:
+        lines += [*_of_judge(made.judged), ""]
     for split, (environments, samples) in made.splits.items():
         many = "" if len(environments) == 1 else "s"
         lines.append(f"{split}: {samples} from {len(environments)} environment{many}")
     lines += [f"{made.folder / file}: {rows} row{'' if rows == 1 else 's'}" for file, rows in made.rows.items()]
     return "\n".join(lines)
+
+
+def _of_judge(judged: Judged) -> Iterator[str]:
+    """What the judge said, and what became of replies that were none."""
+    causes = ", ".join(f"{cause}: {count}" for cause, count in sorted(judged.impossible.items()))
+    impossible = sum(judged.impossible.values())
+    told = f" ({causes})" if causes else ""
+    yield f"{judged.model} judged {judged.asked}: {judged.possible} possible, {impossible} impossible{told}"
+    if judged.unusable:
+        wrong = ", ".join(f"{code}: {count}" for code, count in sorted(judged.unusable.items()))
+        yield f"{sum(judged.unusable.values())} without a usable verdict ({wrong}) are kept"
 
 
 def _turns(text: str | None) -> tuple[int | None, int | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,9 +12,10 @@ from envscaler.errors import UsageError
 from envscaler.export.sample import malformed_steps
 from envscaler.rollout.trajectory import Trajectory
 
-__all__ = ["Filter", "FilterOptions", "Seen", "apply", "filters", "seen"]
+__all__ = ["IMPOSSIBLE", "Filter", "FilterOptions", "Impossible", "Seen", "apply", "filters", "seen"]
 
 FINISHED: Final = ("finished",)
+IMPOSSIBLE: Final = "impossible"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,8 @@ class FilterOptions:
     ``statuses``: how an episode may have ended, empty for anyhow. ``malformed``: replies that could not be read are no reason
     to leave one out. ``turns``: the least and the most replies of the agent, None for no bound. ``min_reward``: what is not
     scored has less than any. ``duplicates``: the same calls in the same scenario may be there twice. ``best``: how many of
-    each scenario and setting, the best first.
+    each scenario and setting, the best first. ``judge``: those are left out of which a judge says that their task could not
+    be done.
     """
 
     statuses: tuple[str, ...] = FINISHED
@@ -83,6 +85,7 @@ class FilterOptions:
     min_reward: float | None = None
     duplicates: bool = False
     best: int | None = None
+    judge: bool = False
 
     def __post_init__(self) -> None:
         least, most = self.turns
@@ -92,8 +95,13 @@ class FilterOptions:
             raise UsageError(f"the best {self.best} of a scenario are none; give 1 or more")
 
 
-def filters(options: FilterOptions) -> tuple[Filter, ...]:
-    """The filters that the options ask for, in the order in which they are applied."""
+Impossible = Callable[[Sequence[Seen]], Collection[tuple[int, str]]]
+"""Says of which of those that are left the task could not be done, by run and id."""
+
+
+def filters(options: FilterOptions, judge: Impossible | None = None) -> tuple[Filter, ...]:
+    """The filters that the options ask for, in the order in which they are applied. ``judge`` is asked where they ask for it:
+    after all that costs nothing, and before the best are chosen of what it keeps."""
     made = [Filter("the same episode twice", _once)]
     if options.statuses:
         made.append(Filter("status", _each(lambda s: s.status in options.statuses)))
@@ -107,6 +115,8 @@ def filters(options: FilterOptions) -> tuple[Filter, ...]:
         made.append(Filter("reward", _each(lambda s: s.reward is not None and s.reward >= wanted)))
     if not options.duplicates:
         made.append(Filter("duplicate", _unlike))
+    if options.judge and judge is not None:
+        made.append(Filter(IMPOSSIBLE, _judged(judge)))
     if options.best is not None:
         made.append(Filter("not the best", _best(options.best)))
     return tuple(made)
@@ -124,6 +134,14 @@ def apply(found: Iterable[Seen], chain: Iterable[Filter]) -> tuple[list[Seen], d
 
 def _each(good: Callable[[Seen], bool]) -> Callable[[Sequence[Seen]], list[Seen]]:
     return lambda found: [one for one in found if good(one)]
+
+
+def _judged(impossible: Impossible) -> Callable[[Sequence[Seen]], list[Seen]]:
+    def keep(found: Sequence[Seen]) -> list[Seen]:
+        out = impossible(found)
+        return [one for one in found if (one.run, one.id) not in out]
+
+    return keep
 
 
 def _once(found: Sequence[Seen]) -> list[Seen]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from envscaler.export.filters import FilterOptions
     from envscaler.export.sample import Sample, TaskSample
     from envscaler.plugin.records import Splits
+    from envscaler.rollout.store import Trajectories
+    from envscaler.session.impossible import Judged, JudgeOptions, Judges
 
 __all__ = ["MANIFEST", "STATES", "ExportOptions", "Exported", "export"]
 
@@ -31,7 +33,8 @@ _FORMAT: Final = 1
 class ExportOptions:
     """How it is exported. ``settings`` are the exporter's. ``held_out``: the share of environments that only the test part
     has; 0 for no such part. ``seed`` draws them. ``replace``: what an earlier export left in the folder may go. ``specs`` and
-    ``any_hash``: where specs of scenarios are looked for, and whether a changed one will do.
+    ``any_hash``: where specs of scenarios are looked for, and whether a changed one will do. ``judge``: how a judge is asked,
+    where the filters have one.
     """
 
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -40,12 +43,13 @@ class ExportOptions:
     replace: bool = False
     specs: StrPath | None = None
     any_hash: bool = False
+    judge: JudgeOptions | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
     """What was written. ``read`` and ``kept`` count trajectories or scenarios; ``dropped``: by reason how many were left out.
-    ``splits``: for each part its environments and samples; ``rows``: of each file of data."""
+    ``splits``: for each part its environments and samples; ``rows``: of each file of data; ``judged``: what a judge said."""
 
     folder: Path
     read: int
@@ -53,6 +57,7 @@ class Exported:
     dropped: Mapping[str, int]
     splits: Mapping[str, tuple[Sequence[str], int]]
     rows: Mapping[str, int]
+    judged: Judged | None = None
 
 
 def export(
@@ -64,7 +69,8 @@ def export(
 ) -> Exported:
     """Write what is in the folders of runs, or in files of scenarios, in the form of the exporter called ``form``.
 
-    ``output`` becomes a folder with the data and `manifest.json`, whole or not at all. Raises UsageError, PluginError.
+    ``output`` becomes a folder with the data and `manifest.json`, whole or not at all. Raises UsageError, PluginError,
+    and LlmError and BudgetError where a judge is asked: what it said up to then is kept, and not asked again.
     """
     from envscaler.export.filters import FilterOptions
     from envscaler.plugin.entries import ExporterEntry
@@ -92,7 +98,7 @@ def export(
                 raise UsageError(f"{form} is made of scenarios, and what was asked for filters trajectories")
             source: _Runs | _Tasks = _Tasks(paths, options, temporary.path / STATES)
         else:
-            source = _Runs(paths, filters, stack)
+            source = _Runs(paths, filters, stack, options.judge)
             said["filters"] = asdict(filters)
         splits, names = _split(source, options)
         try:
@@ -102,7 +108,7 @@ def export(
         counts = {split: sum(map(source.environments.count, names[split])) for split in splits}
         made = Exported(
             folder, source.read, sum(counts.values()), source.dropped,
-            {split: (names[split], counts[split]) for split in splits}, dict(rows),
+            {split: (names[split], counts[split]) for split in splits}, dict(rows), source.judged,
         )  # fmt: skip
         _write_manifest(temporary.path, said, paths, made)
         temporary.done()
@@ -164,14 +170,18 @@ class _Runs:
     """The trajectories of runs that the filters keep; they are read more than once and never held. ``environments``: that of
     each."""
 
-    def __init__(self, paths: Sequence[Path], filters: FilterOptions, stack: ExitStack) -> None:
+    def __init__(
+        self, paths: Sequence[Path], filters: FilterOptions, stack: ExitStack, judge: JudgeOptions | None
+    ) -> None:
         from envscaler.export.filters import apply, seen
         from envscaler.export.filters import filters as chain
         from envscaler.rollout.store import Trajectories
 
         self._runs = [stack.enter_context(Trajectories.open(path)) for path in paths]
+        judges = _judges(self._runs, judge) if filters.judge else None
         found = [seen(place, one) for place, run in enumerate(self._runs) for one in run.each()]
-        kept, self.dropped = apply(found, chain(filters))
+        kept, self.dropped = apply(found, chain(filters, None if judges is None else judges.impossible))
+        self.judged = None if judges is None else judges.judged
         self.read = len(found)
         self.environments = [one.environment for one in kept]
         self._kept = {(one.run, one.id) for one in kept}
@@ -185,8 +195,16 @@ class _Runs:
                     yield Sample(one, tuple((step, run.tools(hash_)) for step, hash_ in one.offers))
 
 
+def _judges(runs: Sequence[Trajectories], options: JudgeOptions | None) -> Judges:
+    from envscaler.session.impossible import JudgeOptions, Judges
+
+    return Judges(runs, options or JudgeOptions())
+
+
 class _Tasks:
     """The scenarios of files, each once; their states are put into a folder of their own."""
+
+    judged: Judged | None = None
 
     def __init__(self, paths: Sequence[Path], options: ExportOptions, states: Path) -> None:
         from envscaler.scenario.model import Scenario
@@ -271,6 +289,7 @@ def _write_manifest(folder: Path, said: Mapping[str, Any], paths: Sequence[Path]
         "read": made.read,
         "kept": made.kept,
         "dropped": dict(made.dropped),
+        **({} if made.judged is None else {"judge": made.judged.to_json()}),
         "splits": {split: {"environments": list(of), "samples": n} for split, (of, n) in made.splits.items()},
         "files": {
             file.relative_to(folder).as_posix(): {
