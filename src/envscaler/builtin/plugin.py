@@ -11,6 +11,7 @@ from envscaler.plugin import (
     CheckerEntry,
     ExporterEntry,
     GeneratorEntry,
+    SourceEntry,
     SpecsEntry,
     TemplatesEntry,
     UserEntry,
@@ -19,7 +20,7 @@ from envscaler.plugin import (
 
 __all__ = [
     "envscaler_agents", "envscaler_assessors", "envscaler_backends", "envscaler_checkers", "envscaler_exporters",
-    "envscaler_generators", "envscaler_specs", "envscaler_templates", "envscaler_users",
+    "envscaler_generators", "envscaler_sources", "envscaler_specs", "envscaler_templates", "envscaler_users",
 ]  # fmt: skip
 
 ENVSCALER_HOOKS = 1
@@ -79,6 +80,14 @@ def envscaler_exporters() -> Iterable[ExporterEntry]:
     from envscaler.builtin.exporters import EXPORTERS
 
     return EXPORTERS
+
+
+@hookimpl
+def envscaler_sources() -> Iterable[SourceEntry]:
+    """Readers of published sets of tasks, and of files of all kinds."""
+    from envscaler.builtin.sources import SOURCES
+
+    return SOURCES
 
 
 @hookimpl
