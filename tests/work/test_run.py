@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from envscaler.errors import BudgetError, UsageError
-from envscaler.work import Async, Event, Executor, InProcess, Processes, Run, Threads, WorkError
+from envscaler.work import Async, Closing, Event, Executor, InProcess, Processes, Run, Threads, WorkError
 from tests.work import units
 
 EXECUTORS = [InProcess(), Threads(4), Processes(2), Async(4)]
@@ -307,7 +307,7 @@ def test_what_belongs_to_the_event_loop_is_closed_in_it(tmp_path: Path) -> None:
         loops.append(asyncio.get_running_loop())
 
     with Run.open(tmp_path) as run:
-        list(run.map("close", work, [1, 2], executor=Async(2, close)))
+        list(run.map("close", Closing(work, close), [1, 2], executor=Async(2)))
     assert len(loops) == 3
     assert loops[0] is loops[1] is loops[2]
     assert loops[0].is_closed()

@@ -9,6 +9,7 @@ from envscaler.plugin import (
     AssessorEntry,
     BackendEntry,
     CheckerEntry,
+    ExecutorEntry,
     ExporterEntry,
     GeneratorEntry,
     SourceEntry,
@@ -19,8 +20,9 @@ from envscaler.plugin import (
 )
 
 __all__ = [
-    "envscaler_agents", "envscaler_assessors", "envscaler_backends", "envscaler_checkers", "envscaler_exporters",
-    "envscaler_generators", "envscaler_sources", "envscaler_specs", "envscaler_templates", "envscaler_users",
+    "envscaler_agents", "envscaler_assessors", "envscaler_backends", "envscaler_checkers", "envscaler_executors",
+    "envscaler_exporters", "envscaler_generators", "envscaler_sources", "envscaler_specs", "envscaler_templates",
+    "envscaler_users",
 ]  # fmt: skip
 
 ENVSCALER_HOOKS = 1
@@ -80,6 +82,14 @@ def envscaler_exporters() -> Iterable[ExporterEntry]:
     from envscaler.builtin.exporters import EXPORTERS
 
     return EXPORTERS
+
+
+@hookimpl
+def envscaler_executors() -> Iterable[ExecutorEntry]:
+    """This process, and processes beside it."""
+    from envscaler.builtin.executors import EXECUTORS
+
+    return EXECUTORS
 
 
 @hookimpl

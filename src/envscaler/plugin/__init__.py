@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         AssessorEntry,
         BackendEntry,
         CheckerEntry,
+        ExecutorEntry,
         ExporterEntry,
         GeneratorEntry,
         SourceEntry,
@@ -45,14 +46,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HOOKS_VERSION", "AgentEntry", "Assessor", "AssessorEntry", "BackendEntry", "BadRow", "CallEvent", "Checker",
-    "CheckerEntry", "EndEvent", "Exporter", "ExporterEntry", "Finding", "Generator", "GeneratorEntry", "Judgement", "Means",
-    "Part", "PluginWarning", "Said", "SourceEntry", "SpecsEntry", "Splits", "Subject", "Task", "TaskSource", "TemplatesEntry",
-    "UserEntry", "UserSimulator", "Verdict", "hookimpl",
+    "CheckerEntry", "EndEvent", "ExecutorEntry", "Exporter", "ExporterEntry", "Finding", "Generator", "GeneratorEntry",
+    "Judgement", "Means", "Part", "PluginWarning", "Said", "SourceEntry", "SpecsEntry", "Splits", "Subject", "Task",
+    "TaskSource", "TemplatesEntry", "UserEntry", "UserSimulator", "Verdict", "hookimpl",
 ]  # fmt: skip
 
 _OFFERED = {
     "envscaler.plugin.entries": (
-        "AgentEntry AssessorEntry BackendEntry CheckerEntry ExporterEntry GeneratorEntry SourceEntry "
+        "AgentEntry AssessorEntry BackendEntry CheckerEntry ExecutorEntry ExporterEntry GeneratorEntry SourceEntry "
         "SpecsEntry TemplatesEntry UserEntry"
     ),
     "envscaler.plugin.hookspecs": "HOOKS_VERSION hookimpl",

@@ -8,14 +8,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from envscaler.plugin.records import Assessor, Checker, Exporter, Generator, TaskSource
 from envscaler.plugin.roles import Part, UserSimulator
 
+if TYPE_CHECKING:
+    from envscaler.work import Executor
+
 __all__ = [
-    "KINDS", "AgentEntry", "AssessorEntry", "BackendEntry", "CheckerEntry", "Entry", "ExporterEntry", "GeneratorEntry", "Kind",
-    "Sample", "SourceEntry", "SpecsEntry", "TemplatesEntry", "UserEntry",
+    "KINDS", "AgentEntry", "AssessorEntry", "BackendEntry", "CheckerEntry", "Entry", "ExecutorEntry", "ExporterEntry",
+    "GeneratorEntry", "Kind", "Sample", "SourceEntry", "SpecsEntry", "TemplatesEntry", "UserEntry",
 ]  # fmt: skip
 
 _NAME = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
@@ -121,6 +124,21 @@ class ExporterEntry(_Made):
 
 
 @dataclass(frozen=True, slots=True)
+class ExecutorEntry(_Made):
+    """A place where episodes are played. ``factory(settings)`` is called for each run with the settings that were given to it,
+    and ``width``: how many units it is to do at once, 0 for as many as it has room for; UsageError for a setting that is
+    unknown or wrong. ``takes``: functions that it may call in other processes, or coroutine functions of this one."""
+
+    factory: Callable[[Mapping[str, Any]], Executor]
+    takes: Literal["functions", "coroutines"] = "functions"
+
+    def __post_init__(self) -> None:
+        super(ExecutorEntry, self).__post_init__()
+        if self.takes not in (takes := ("functions", "coroutines")):
+            raise ValueError(f"{self.name} takes {' or '.join(takes)}, not {self.takes!r}")
+
+
+@dataclass(frozen=True, slots=True)
 class _Folder(Entry):
     """An entry that stands for a folder on disk."""
 
@@ -170,6 +188,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("agent", "agent", "envscaler_agents", AgentEntry),
         Kind("user", "simulated user", "envscaler_users", UserEntry),
         Kind("exporter", "exporter", "envscaler_exporters", ExporterEntry),
+        Kind("executor", "executor", "envscaler_executors", ExecutorEntry),
         Kind("specs", "pack of specs", "envscaler_specs", SpecsEntry),
         Kind("templates", "folder of templates", "envscaler_templates", TemplatesEntry),
     )

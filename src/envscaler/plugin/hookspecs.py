@@ -11,6 +11,7 @@ from envscaler.plugin.entries import (
     AssessorEntry,
     BackendEntry,
     CheckerEntry,
+    ExecutorEntry,
     ExporterEntry,
     GeneratorEntry,
     SourceEntry,
@@ -26,6 +27,7 @@ __all__ = [
     "envscaler_assessors",
     "envscaler_backends",
     "envscaler_checkers",
+    "envscaler_executors",
     "envscaler_exporters",
     "envscaler_generators",
     "envscaler_sources",
@@ -84,6 +86,11 @@ def envscaler_users() -> Iterable[UserEntry]:  # type: ignore[empty-body]
 @hookspec
 def envscaler_exporters() -> Iterable[ExporterEntry]:  # type: ignore[empty-body]
     """The exporters, asked for when training data is to be written."""
+
+
+@hookspec
+def envscaler_executors() -> Iterable[ExecutorEntry]:  # type: ignore[empty-body]
+    """The executors, asked for when episodes are to be played by one that does not ship."""
 
 
 @hookspec

@@ -6,7 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pluggy
 
@@ -31,6 +31,9 @@ from envscaler.plugin.records import (
 )
 from envscaler.plugin.roles import Part, UserSimulator
 
+if TYPE_CHECKING:
+    from envscaler.work import Executor
+
 __all__ = ["Offer", "Plugins", "load"]
 
 _MOST = 1000  # entries of one hook: an iterator without an end is a mistake
@@ -48,6 +51,10 @@ def _each(boundary: Boundary, doing: str, items: Any) -> Iterator[Any]:
     return boundary.each(doing, items)
 
 
+def _begun(boundary: Boundary, doing: str, begun: Any) -> Any:
+    return guarded(begun, boundary, doing, {name: lambda boundary, doing, value: value for name in ("submit", "stop")})
+
+
 def _of(*wanted: type[Any]) -> Check:
     return lambda boundary, doing, value: boundary.expect(doing, value, *wanted)
 
@@ -58,6 +65,7 @@ _CHECKS: Mapping[str, Mapping[str, Check]] = {
     "checker": {"on_call": _of(Judgement, type(None)), "on_end": _of(Judgement, type(None))},
     "generator": {"generate": _each},
     "exporter": {"write": _of(Mapping)},
+    "executor": {"start": _begun},
     "agent": {"reply": lambda boundary, doing, value: value},
     "user": {name: lambda boundary, doing, value: value for name in ("open", "answer")},
 }
@@ -209,6 +217,10 @@ class Plugins:
     def exporter(self, name: str, settings: Mapping[str, Any] | None = None) -> Exporter:
         """An exporter with its settings."""
         return cast(Exporter, self.find("exporter", name).make(dict(settings or {})))
+
+    def executor(self, name: str, settings: Mapping[str, Any] | None = None) -> Executor:
+        """An executor with its settings, `width` among them."""
+        return cast("Executor", self.find("executor", name).make({"width": 0, **(settings or {})}))
 
     def agent(self, name: str, part: Part) -> Any:
         """An agent for one episode."""

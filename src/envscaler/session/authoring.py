@@ -164,14 +164,14 @@ def _units(
 
 def done_units(folder: Path, desk: Maker, units: list[dict[str, Any]], width: int) -> Iterator[Any]:
     """What came of each unit, in order; done once each."""
-    from envscaler.work import Async, Run
+    from envscaler.work import Async, Closing, Run
 
     with Run.open(folder) as run:
         outcomes = run.map(
             desk.kind,
-            desk.make,
+            Closing(desk.make, desk.models.aclose),
             units,
-            executor=Async(width, desk.models.aclose),
+            executor=Async(width),
             retry_failed=True,
             label=desk.label,
             ends=(LlmError, BudgetError),

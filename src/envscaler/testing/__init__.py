@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from envscaler.testing.backends import BackendConformance
     from envscaler.testing.base import Conformance
     from envscaler.testing.checkers import CheckerConformance
+    from envscaler.testing.executors import ExecutorConformance
     from envscaler.testing.exporters import ExporterConformance
     from envscaler.testing.folders import SpecsConformance, TemplatesConformance
     from envscaler.testing.generators import GeneratorConformance
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AgentConformance", "AssessorConformance", "BackendConformance", "CheckerConformance", "Conformance",
-    "ExporterConformance", "GeneratorConformance", "SourceConformance", "SpecsConformance", "TemplatesConformance",
-    "UserConformance", "judge", "subject",
+    "ExecutorConformance", "ExporterConformance", "GeneratorConformance", "SourceConformance", "SpecsConformance",
+    "TemplatesConformance", "UserConformance", "judge", "subject",
 ]  # fmt: skip
 
 _OFFERED = {
@@ -39,6 +40,7 @@ _OFFERED = {
     "envscaler.testing.backends": "BackendConformance",
     "envscaler.testing.checkers": "CheckerConformance",
     "envscaler.testing.base": "Conformance",
+    "envscaler.testing.executors": "ExecutorConformance",
     "envscaler.testing.exporters": "ExporterConformance",
     "envscaler.testing.generators": "GeneratorConformance",
     "envscaler.testing.sources": "SourceConformance",

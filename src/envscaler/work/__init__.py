@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from envscaler.work.canonical import digest
+from envscaler.work.carrying import answered, packed, unpacked
 from envscaler.work.errors import (
     DiskFullError,
     JournalDamagedError,
@@ -12,13 +13,13 @@ from envscaler.work.errors import (
     WorkError,
 )
 from envscaler.work.events import Counts, Event, Listener
-from envscaler.work.executors import Async, Ended, Executor, InProcess, Processes, Started, Threads
+from envscaler.work.executors import Async, Closing, Done, Ended, Executor, InProcess, Processes, Started, Threads
 from envscaler.work.journal import Kept, Unit
 from envscaler.work.problems import Problem
 from envscaler.work.run import Outcome, Run
 
 __all__ = [
-    "Async", "Counts", "DiskFullError", "Ended", "Event", "Executor", "InProcess", "JournalDamagedError", "JournalError",
-    "JournalReadOnlyError", "JournalVersionError", "Kept", "Listener", "Outcome", "Problem", "Processes", "Run", "Started",
-    "Threads", "Unit", "WorkError", "digest",
+    "Async", "Closing", "Counts", "DiskFullError", "Done", "Ended", "Event", "Executor", "InProcess", "JournalDamagedError",
+    "JournalError", "JournalReadOnlyError", "JournalVersionError", "Kept", "Listener", "Outcome", "Problem", "Processes",
+    "Run", "Started", "Threads", "Unit", "WorkError", "answered", "digest", "packed", "unpacked",
 ]  # fmt: skip

@@ -9,12 +9,13 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from envscaler.errors import UsageError
 from envscaler.work.problems import Problem
 
-__all__ = ["Async", "Done", "Ended", "Executor", "InProcess", "Processes", "Started", "Threads"]
+__all__ = ["Async", "Closing", "Done", "Ended", "Executor", "InProcess", "Processes", "Started", "Threads"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class Started(Protocol):
     """A function that is ready to be called."""
 
     def submit(self, value: Any, done: Done) -> None:
-        """Call the function with ``value``; ``done`` hears how it ended, from any thread, before this returns or later."""
+        """Call the function with ``value``; ``done`` hears how it ended, from any thread, before this returns or later.
+        Never more than `width` are under way."""
         ...
 
     def stop(self) -> None:
@@ -48,14 +50,28 @@ class Executor(Protocol):
     def width(self) -> int: ...
 
     def start(self, function: Callable[[Any], Any], ends: tuple[type[BaseException], ...]) -> Started:
-        """Get ready to call ``function``. Exceptions of the classes ``ends`` come back as they are, as `raised`."""
+        """Get ready to call ``function``. Exceptions of the classes ``ends`` come back as they are, as `raised`.
+
+        Where ``function`` has an `aclose`, whoever calls it in an event loop runs that there at the end.
+        """
         ...
 
 
-def called(function: Callable[[Any], Any], value: Any, ends: tuple[type[BaseException], ...]) -> Ended:
-    """How a call of ``function`` ends. KeyboardInterrupt passes."""
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """A coroutine function, and ``aclose`` for what belongs to its event loop, like connections."""
+
+    function: Callable[[Any], Coroutine[Any, Any, Any]]
+    aclose: Callable[[], Coroutine[Any, Any, None]]
+
+    def __call__(self, value: Any) -> Coroutine[Any, Any, Any]:
+        return self.function(value)
+
+
+def called(call: Callable[[], Any], ends: tuple[type[BaseException], ...]) -> Ended:
+    """How ``call()`` ends. KeyboardInterrupt passes."""
     try:
-        return Ended(function(value))
+        return Ended(call())
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -87,7 +103,7 @@ class _Direct:
         self._ends = ends
 
     def submit(self, value: Any, done: Done) -> None:
-        done(called(self._function, value, self._ends))
+        done(called(partial(self._function, value), self._ends))
 
     def stop(self) -> None:
         """Nothing is under way."""
@@ -145,7 +161,7 @@ class Threads:
 
     def start(self, function: Callable[[Any], Any], ends: tuple[type[BaseException], ...]) -> Started:
         def call(value: Any) -> Ended:
-            return called(function, value, (*ends, KeyboardInterrupt))
+            return called(partial(function, value), (*ends, KeyboardInterrupt))
 
         return Lanes(self.width, lambda: (call, lambda: None))
 
@@ -174,17 +190,15 @@ class Processes:
 
 @dataclass(frozen=True, slots=True)
 class Async:
-    """Calls of a coroutine function as tasks of one event loop, which runs in a thread of its own. ``close`` is run in it at
-    the end, for what belongs to the loop, like connections."""
+    """Calls of a coroutine function as tasks of one event loop, which runs in a thread of its own."""
 
     width: int = 16
-    close: Callable[[], Coroutine[Any, Any, None]] | None = None
 
     def __post_init__(self) -> None:
         _checked(self.width)
 
     def start(self, function: Callable[[Any], Any], ends: tuple[type[BaseException], ...]) -> Started:
-        return _Loop(function, ends, self.close)
+        return _Loop(function, ends)
 
 
 class _Loop:
@@ -192,11 +206,10 @@ class _Loop:
         self,
         function: Callable[[Any], Coroutine[Any, Any, Any]],
         ends: tuple[type[BaseException], ...],
-        close: Callable[[], Coroutine[Any, Any, None]] | None,
     ) -> None:
         self._function = function
         self._ends = ends
-        self._close = close
+        self._close: Callable[[], Coroutine[Any, Any, None]] | None = getattr(function, "aclose", None)
         self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(target=self._loop.run_forever, name="units", daemon=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pickle
 import signal
 import threading
 from collections.abc import Callable
@@ -13,8 +12,9 @@ from multiprocessing.context import SpawnProcess
 from typing import Any
 
 from envscaler.errors import UsageError
+from envscaler.work.carrying import answered, packed, unpacked
 from envscaler.work.errors import WorkError
-from envscaler.work.executors import Ended, called
+from envscaler.work.executors import Ended
 from envscaler.work.problems import Problem
 
 __all__ = ["Worker"]
@@ -36,16 +36,15 @@ class Worker:
     def call(self, value: Any) -> Ended:
         """How the function ends in the process."""
         try:
-            message = pickle.dumps(value)
+            message = packed(value)
             pipe = self._open()
-        except WorkError as error:
+        except (UsageError, WorkError) as error:
             return Ended(raised=error)
         except Exception as error:
             return Ended(raised=UsageError(f"what is run in processes must be a module's and be picklable: {error}"))
         try:
             pipe.send_bytes(message)
-            ended: Ended = pickle.loads(pipe.recv_bytes())  # noqa: S301 - from our own process
-            return ended
+            return unpacked(pipe.recv_bytes())
         except (EOFError, OSError):
             return self._died()
 
@@ -102,18 +101,7 @@ def _serve(pipe: Connection, function: Callable[[Any], Any], ends: tuple[type[Ba
             message = pipe.recv_bytes()
         except EOFError:
             return
-        pipe.send_bytes(_packed(called(lambda m: function(pickle.loads(m)), message, ends)))  # noqa: S301
-
-
-def _packed(ended: Ended) -> bytes:
-    try:
-        data = pickle.dumps(ended)
-        pickle.loads(data)  # noqa: S301 - exceptions exist that can be written and not read
-    except Exception as error:
-        if ended.raised is not None:
-            return pickle.dumps(Ended(raised=WorkError(str(Problem.of(ended.raised)))))
-        return pickle.dumps(Ended(problem=Problem("TypeError", f"the result cannot be pickled: {error}")))
-    return data
+        pipe.send_bytes(answered(function, message, ends))
 
 
 def _end_with_parent() -> None:
