@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
 from envscaler.diagnostics import Diagnostic
-from envscaler.draft.plans import Plan
+from envscaler.draft.asking import Unusable
+from envscaler.draft.judging import judge
+from envscaler.draft.mending import Asked, Mender, Wanted
+from envscaler.draft.parts import Parts
+from envscaler.draft.plans import Plan, PlannedState, PlannedTool
 from envscaler.errors import UsageError
-from envscaler.llm import Llm
+from envscaler.llm import Llm, labelled
 
 __all__ = ["Draft", "Grown", "WriteSettings", "write"]
 
@@ -76,7 +81,169 @@ async def write(
 ) -> Draft:
     """The spec of a plan, by a model of the role `coder`. Calls are filed under `construction`.
 
-    ``note`` is a comment at the top: where the environment comes from. ``tell`` hears whenever the spec has grown. What the model
-    cannot put right is kept with its open problems. Raises Unusable when it gives nothing at all, LlmError when it cannot be asked.
+    ``note`` is a comment at the top: where the environment comes from. ``tell`` hears whenever the spec has grown. What the
+    model cannot put right is kept with its open problems. Raises Unusable when it gives nothing at all, LlmError when it cannot
+    be asked.
     """
-    raise NotImplementedError
+    return await _Work(plan, llm, settings or WriteSettings(), tuple(folders), note, tell, sample).all()
+
+
+_FIRST: Final = ("description", "clock", "constants", "types", "states", "rules", "initial_state")
+_DROPPED: Final = ("helpers", "types", "constants")
+_UNUSED: Final = ("the helper ", "the type ", "the constant ")  # how the checker says so of those
+_HALVED: Final = ("llm-truncated", "llm-context-exceeded", "llm-invalid-reply")
+
+
+class _Work:
+    """One spec under way."""
+
+    def __init__(
+        self, plan: Plan, llm: Llm, settings: WriteSettings, folders: tuple[str, ...], note: str,
+        tell: Callable[[Grown], None] | None, sample: int,
+    ) -> None:  # fmt: skip
+        self.plan = plan
+        self.settings = settings
+        self.note = note
+        self.tell = tell
+        self.parts = Parts(plan.theme.name)
+        self.parts.put("title", plan.theme.title)
+        self.mender = Mender(self.parts, Asked(llm, plan.theme, folders, sample), settings.tries, settings.run_examples)
+        self.model = llm.backend.model
+        self.left_out: list[str] = []
+
+    async def all(self) -> Draft:
+        with labelled("construction"):
+            await self._first()
+            await self._helpers()
+            tools = self.plan.tools
+            for at in range(0, len(tools), self.settings.batch):
+                await self._tools(tools[at : at + self.settings.batch])
+            self._prune()
+            await self.mender.mend((), warnings=True)
+            self._prune()
+        return self._draft()
+
+    async def _first(self) -> None:
+        plan = self.plan
+        for _ in range(self.settings.tries):
+            reply = await self.mender.asked.ask("write.states", states=plan.states, rules=plan.rules, tools=plan.tools)
+            self.mender.put({p: v for p, v in reply.parts().items() if p.partition(".")[0] in _FIRST})
+            if self.parts.section("states"):
+                break
+        else:
+            raise Unusable("llm-draft", "no states were written")
+        if "description" not in self.parts.values:
+            self.parts.put("description", plan.theme.summary.replace("{", "{{").replace("}", "}}"))
+        self._grown("states and rules")
+        wanted = [
+            *(Wanted(f"states.{s.name}", _state_words(s)) for s in plan.states),
+            *(Wanted(f"rules.{r.name}", r.text) for r in plan.rules),
+        ]
+        await self.mender.mend(wanted, grown=self._grown)
+
+    async def _helpers(self) -> None:
+        if not self.plan.tools:
+            return
+        try:
+            reply = await self.mender.asked.ask("write.helpers", **self.mender.declared(), tools=self.plan.tools)
+        except Unusable:
+            return  # tools bring their own
+        found = reply.parts()
+        self.mender.put({p: v for p, v in found.items() if self.mender.is_new(p)})
+        self._grown("helpers")
+        await self.mender.mend((), grown=self._grown)
+
+    async def _tools(self, tools: Sequence[PlannedTool]) -> None:
+        names = [tool.name for tool in tools]
+        others = [tool.name for tool in self.plan.tools if tool.name not in names]
+        wanted = [Wanted(f"tools.{tool.name}", _tool_words(tool)) for tool in tools]
+        try:
+            reply = await self.mender.asked.ask(
+                "write.tools", **self.mender.declared(), tools=tools, others=others, uncited=self.mender.uncited()
+            )
+        except Unusable as problem:
+            if len(tools) > 1 and problem.code in _HALVED:
+                await self._tools(tools[: len(tools) // 2])
+                await self._tools(tools[len(tools) // 2 :])
+                return
+        else:
+            self.mender.put(self.mender.fitting(reply.parts(), wanted))
+        for one in wanted:
+            self.mender.count(one.path)
+        self._grown(f"tools: {', '.join(names)}")
+        await self.mender.mend(wanted, grown=self._grown)
+
+    def _prune(self) -> None:
+        """Leave out helpers, types and constants that nothing uses; the comment at the top says so."""
+        while True:
+            warnings = judge(self.parts, run=False).warnings
+            unused = [
+                path
+                for path, problems in warnings.items()
+                if path.partition(".")[0] in _DROPPED and any(d.title.startswith(_UNUSED) for d in problems)
+            ]
+            if not unused:
+                return
+            for path in unused:
+                self.parts.drop(path)
+            self.left_out += unused
+
+    def _grown(self, done: str) -> None:
+        if self.tell is None:
+            return
+        judged = self.mender.judged()
+        problems = sum(len(d) for found in (judged.errors, judged.differs) for d in found.values())
+        written = len(self.parts.section("tools"))
+        self.tell(Grown(done, judged.laid.text, problems, written, len(self.plan.tools)))
+
+    def _draft(self) -> Draft:
+        run = self.settings.run_examples
+        found = judge(self.parts, run=run)
+        said: dict[str, list[str]] = {}
+        for path in self.parts.values:
+            if (times := self.mender.tries[path]) > 1:
+                said.setdefault(path, []).append(f"written in {times} tries")
+        for example in self.mender.taken:
+            path, _, number = example.rpartition(".")
+            said.setdefault(path, []).append(
+                f"example {int(number) + 1}: what is expected is what a run gave, by the model's word"
+            )
+        for problem in found.all:
+            if path := found.laid.owner(problem.span.line):
+                said.setdefault(path, []).append(f"open: [{problem.code}] {problem.title}")
+        judged = judge(self.parts, run=run, top=self._top(), said=said)
+        planned = [
+            *(f"states.{s.name}" for s in self.plan.states), *(f"rules.{r.name}" for r in self.plan.rules),
+            *(f"tools.{t.name}" for t in self.plan.tools),
+        ]  # fmt: skip
+        return Draft(
+            text=judged.laid.text,
+            problems=judged.all,
+            parts={path: self.mender.tries[path] for path in self.parts.values if self.mender.tries[path]},
+            missing=tuple(path for path in planned if path not in self.parts.values),
+            taken=tuple(sorted(self.mender.taken)),
+            model=self.model,
+        )
+
+    def _top(self) -> list[str]:
+        theme = self.plan.theme
+        lines = [f"Drafted by {self.model}."]
+        if theme.task:
+            lines.append(f"From the task: {theme.task}")
+        if theme.origin:
+            lines.append(f"Read from {theme.origin}{f' as {theme.origin.source}' if theme.origin.source else ''}.")
+        lines += [line for line in self.note.splitlines() if line.strip()]
+        if self.left_out:
+            lines.append(f"Left out, since nothing used them: {', '.join(self.left_out)}.")
+        return lines
+
+
+def _state_words(state: PlannedState) -> str:
+    fields = ", ".join(f"{f.name} {f.type}" for f in state.fields)
+    return f"{state.record}{', a single record' if state.single else ''}, with {fields}"
+
+
+def _tool_words(tool: PlannedTool) -> str:
+    refuses = f" Refuses: {'; '.join(tool.errors)}" if tool.errors else ""
+    params = f" Parameters: {'; '.join(f'{n}: {t}' for n, t in tool.params.items())}." if tool.params else ""
+    return f"{tool.kind}; {tool.description}{params}{refuses}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import textwrap
 from collections.abc import Iterable
+from typing import Final
 
 from envscaler.spec.forms import FORMS, SCALARS, FormKey
 from envscaler.spec.language import BUILTINS, METHODS, STATEMENTS, Builtin, Method
@@ -35,15 +37,18 @@ _EXPRESSIONS = (
 )
 
 
-def card() -> str:
-    """The card as Markdown, at most a page."""
+_OWNERS: Final[dict[str, type]] = {"str": str, "list": list, "dict": dict}
+
+
+def card(*, brief: bool = False) -> str:
+    """The card as Markdown, at most a page. ``brief``: of what Python has too, the names only."""
     sections = [
         "# The spec language on one page",
         _forms(),
         "## Statements\n" + "\n".join(f"- `{form}` {what}" for form, what in STATEMENTS),
         "## Expressions\n" + "\n".join(f"- {e}" for e in _EXPRESSIONS),
-        "## Built-ins\n" + _rows(BUILTINS.values()),
-        "## Methods\n" + _methods(),
+        "## Built-ins\n" + (_brief_rows() if brief else _rows(BUILTINS.values())),
+        "## Methods\n" + _methods(brief),
         "## Pitfalls\n" + "\n".join(f"- {p}" for p in _PITFALLS),
     ]
     return "\n\n".join(sections) + "\n"
@@ -63,12 +68,18 @@ def _rows(entries: Iterable[Builtin]) -> str:
     return "\n".join(f"- `{e.signature}` {e.doc}" for e in entries)
 
 
-def _methods() -> str:
+def _brief_rows() -> str:
+    known = [f"`{name}`" for name in BUILTINS if hasattr(builtins, name)]
+    others = [b for name, b in BUILTINS.items() if not hasattr(builtins, name)]
+    return f"- as in Python: {' '.join(known)}; of nothing, `min` and `max` fail the call\n{_rows(others)}"
+
+
+def _methods(brief: bool) -> str:
     lines = []
-    for owner in ("str", "list", "dict", "collection", "struct"):
+    for owner, what in (("str", "text"), ("list", "lists"), ("dict", "dicts"), ("collection", ""), ("struct", "")):
         found = [m for m in METHODS.values() if m.owner == owner]
-        if owner == "str":
-            lines.append("- text: " + _names(found) + ", as in Python")
+        if owner == "str" or (brief and owner in _OWNERS):
+            lines.append(f"- {what}: " + _names(found) + ", as in Python")
         else:
             lines += [f"- `{m.signature}` {m.doc}" for m in found]
     return "\n".join(lines)
