@@ -20,6 +20,7 @@ from envscaler.cli import (
     plugins,
     repair,
     rollout,
+    run,
     runs,
     scenarios,
     score,
@@ -64,6 +65,7 @@ def _options(
     plugins.configure(context, disable_plugin, templates)
 
 
+run.add_to(app)
 specs.add_to(app)
 environment.add_to(app)
 play.add_to(app)

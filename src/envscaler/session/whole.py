@@ -1,0 +1,208 @@
+"""The verb that goes the whole way: specs in, and out come a verdict, scenarios, rollouts, training data, a page about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from envscaler import __version__
+from envscaler.errors import EnvscalerError, SpecError, UsageError
+from envscaler.session.files import StrPath, many
+from envscaler.session.rollouts import MANIFEST as RUN
+from envscaler.session.specs import CheckReport
+from envscaler.session.templates import template_folders
+from envscaler.session.whole_books import Books, Entry, Product, product
+from envscaler.work.canonical import digest
+
+if TYPE_CHECKING:
+    from envscaler.session.whole_steps import Plan, Way
+
+__all__ = ["PAGE", "Step", "Whole", "WholeOptions", "WholeProgress", "whole"]
+
+PAGE: Final = "index.html"
+
+_FOUND: Final = EnvscalerError.exit_code  # of a step that has something to object
+
+State = Literal["made", "kept", "left out", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class WholeOptions:
+    """``count``: scenarios, over all specs. ``calls``: of the fuzzer, for each spec. ``force``: what was made earlier and
+    changed by hand since may be made anew."""
+
+    count: int = 100
+    seed: int = 0
+    calls: int = 6000
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WholeProgress:
+    """How far a step is: ``done`` of ``total`` (None where nobody knows), and what else there is to say."""
+
+    step: str
+    doing: str
+    done: int = 0
+    total: int | None = None
+    more: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step that has ended. ``kept``: all that it is made from is as it was, and so is what it made.
+
+    ``line`` says in words what came of it and ``figures`` as JSON; ``notes`` are problems in full. ``ok``: there is nothing to
+    object. ``code``: the exit code for a step that is not.
+    """
+
+    name: str
+    state: State
+    line: str
+    ok: bool = True
+    code: int = 0
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    products: tuple[Product, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What came of it all. ``page`` is None where specs have errors, which ``checked`` names: nothing is made then."""
+
+    folder: Path
+    page: Path | None
+    checked: CheckReport
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def code(self) -> int:
+        """The exit code: that of the first step that failed, else of the first that found something."""
+        if self.page is None:
+            return SpecError.exit_code if self.checked.errors else UsageError.exit_code
+        bad = [step for step in self.steps if not step.ok]
+        failed = [step for step in bad if step.state == "failed"]
+        return next((step.code for step in [*failed, *bad]), 0)
+
+
+def whole(
+    specs: Sequence[StrPath] | StrPath,
+    output: StrPath,
+    options: WholeOptions | None = None,
+    *,
+    jobs: int = 1,
+    progress: Callable[[WholeProgress], None] | None = None,
+    ended: Callable[[Step], None] | None = None,
+) -> Whole:
+    """Take specs the whole way, in the folder ``output``; no model is asked.
+
+    A step whose inputs and options are as they were is not done again, and one that was ended in the middle goes on. A spec
+    with errors ends it before anything is made; a verdict that is not good, or a step that fails, does not end it: what
+    needs that step is left out. ``progress`` hears how far it is, ``ended`` of each step when it has ended. Raises
+    UsageError for a folder that holds something else, and for what was changed by hand and would be made anew.
+    """
+    from envscaler.session.whole_page import write_page
+    from envscaler.session.whole_specs import read_specs
+    from envscaler.session.whole_steps import STEPS, Way
+
+    options, folder = options or WholeOptions(), Path(output)
+    if options.count < 1 or options.calls < 1 or jobs < 0:
+        raise UsageError("scenarios and calls are numbers above 0, and --jobs 0 (all cores) or more")
+    told = {name: value for name, value in asdict(options).items() if name != "force"}
+    books = Books(folder, told)
+    hear = progress or (lambda at: None)
+    hear(WholeProgress("check", "checking"))
+    subjects, report = read_specs(many(specs), folder, jobs)
+    if report.errors or report.unread:
+        return Whole(folder, None, report)
+    steps: dict[str, Step] = {}
+    with books.locked():
+        way = Way(folder, options, jobs, subjects, report, steps, hear)
+        for plan in STEPS:
+            missing = [name for name in plan.after if name in steps and not _usable(steps[name])]
+            if missing:
+                step = Step(plan.name, "left out", f"left out: it needs {', '.join(missing)}", ok=False, code=_FOUND)
+            else:
+                step = _done(plan, way, books)
+            steps[plan.name] = step
+            if ended is not None:
+                ended(step)
+        page = write_page(folder / PAGE, way, told)
+        books.complete(all(_usable(step) or step.ok for step in steps.values()))
+    return Whole(folder, page, report, tuple(steps.values()))
+
+
+def _usable(step: Step) -> bool:
+    return step.state in ("made", "kept")
+
+
+def _done(plan: Plan, way: Way, books: Books) -> Step:
+    """Do a step, or find that it was done."""
+    before = [[one.path, one.sha256] for name in plan.after for one in way.steps[name].products]
+    key = digest(plan.name, [__version__, _templates(), plan.inputs(way), before])
+    entry = books.entry(plan.name)
+    if entry is not None:
+        found = [product(way.folder, one.path) for one in entry.products]
+        edited = books.edited(plan.name)
+        if entry.ended and entry.key == key and None not in found and not (edited and (plan.agents or plan.copy)):
+            return _kept(plan.name, entry, [one for one in found if one is not None], edited)
+        if entry.key != key or (entry.ended and not plan.agents):
+            _may_go(plan, way, edited)
+            books.remove(plan.places)
+    books.begun(plan.name, key)
+    try:
+        made = plan.make(way)
+    except EnvscalerError as error:
+        first, *more = str(error).splitlines() or [""]
+        return Step(plan.name, "failed", f"failed: {first}", ok=False, code=error.exit_code, notes=tuple(more))
+    state: State = "left out" if made.lacking else "made"
+    products = [one for path in plan.products if (one := product(way.folder, path)) is not None]
+    told = {"state": state, "line": made.line, "ok": made.ok, "figures": made.figures, "notes": list(made.notes)}
+    books.ended(plan.name, key, told, products)
+    return Step(
+        plan.name, state, made.line, made.ok, 0 if made.ok else _FOUND, made.figures, made.notes, tuple(products)
+    )
+
+
+def _kept(name: str, entry: Entry, products: Sequence[Product], edited: Sequence[str]) -> Step:
+    told = entry.told
+    line = f"{told['line']}; {', '.join(edited)} changed by hand" if edited else told["line"]
+    state: State = "kept" if told["state"] == "made" else "left out"
+    return Step(
+        name,
+        state,
+        line,
+        told["ok"],
+        0 if told["ok"] else _FOUND,
+        told["figures"],
+        tuple(told["notes"]),
+        tuple(products),
+    )
+
+
+def _may_go(plan: Plan, way: Way, edited: Sequence[str]) -> None:
+    """Raises UsageError where a step would make anew what is not its own work any more."""
+    if plan.agents:
+        run = way.folder / plan.places[0]
+        if others := _agents(run) - set(plan.agents):
+            raise UsageError(
+                f"{run} would be made anew, and holds episodes of {', '.join(sorted(others))}: move it away"
+            )
+    elif edited and not way.options.force:
+        hint = "is a copy of a spec and" if plan.copy else "would be made anew and"
+        raise UsageError(f"{way.folder / edited[0]} {hint} was changed by hand; --force writes over it")
+
+
+def _agents(run: Path) -> set[str]:
+    """Who played in a run, if it is one."""
+    from envscaler.session.runs import list_run
+
+    return {row.agent for row in list_run(run)[0]} if (run / RUN).is_file() else set()
+
+
+def _templates() -> list[list[str]]:
+    """What lies in the folders of templates that stand before the shipped ones."""
+    found = [(folder, product(Path(folder), ".")) for folder in template_folders()]
+    return [[folder, one.sha256] for folder, one in found if one is not None]
