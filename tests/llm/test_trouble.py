@@ -507,6 +507,15 @@ def test_prompts_that_come_again_are_marked_for_anthropics_cache(models: Open, s
     assert json.dumps(body).count("cache_control") == 2
 
 
+def test_long_words_of_the_system_are_kept_and_short_ones_are_not(models: Open, server: Server) -> None:
+    llm = role(models, server, "anthropic")
+    for words in ("Be brief.", "The grammar. " * 400):
+        chat(llm, [{"role": "system", "content": words}, {"role": "user", "content": "write"}])
+    short, long = (body["system"] for body in server.bodies)
+    assert short == "Be brief."
+    assert long == [{"type": "text", "text": "The grammar. " * 400, "cache_control": {"type": "ephemeral"}}]
+
+
 @pytest.mark.parametrize("odd", ["\ud800", "\x00", "\u202e"])
 def test_odd_text_breaks_no_store(models: Open, server: Server, protocol: str, odd: str, tmp_path: Path) -> None:
     server.steps = [Step(text=f"a{odd}b", calls=(("find", json.dumps({"id": f"x{odd}"})),))]

@@ -15,6 +15,7 @@ from envscaler.llm.replies import count
 __all__ = ["AnthropicBackend", "make"]
 
 _MAX_TOKENS = 8192  # the protocol wants a limit; enough for a plan or a module, and within every current model's own
+_LONG = 4096  # characters; of less the provider keeps nothing
 _FINISH: Mapping[str, Finish] = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -82,11 +83,13 @@ def body(request: Request) -> dict[str, Any]:
 
 
 def _mark(plain: dict[str, Any]) -> None:
-    """Ask for the prompt to be kept where it is likely to come again: tools, which all episodes of an environment share,
-    and a conversation under way, whose next request begins with this one."""
+    """Ask for the prompt to be kept where it is likely to come again: tools, which all episodes of an environment share, long
+    words of the system, as those with a grammar, and a conversation under way, whose next request begins with this one."""
     kept = {"cache_control": {"type": "ephemeral"}}
     if plain.get("tools"):
         plain["tools"][-1] |= kept
+    if len(plain.get("system", "")) >= _LONG:
+        plain["system"] = [{"type": "text", "text": plain["system"], **kept}]
     turns = plain["messages"]
     if len(turns) > 1 and turns[-1]["content"][-1]["type"] in {"text", "tool_result"}:
         turns[-1]["content"][-1] |= kept
