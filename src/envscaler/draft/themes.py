@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 from envscaler.plugin.records import Task
 from envscaler.spec.names import is_name
 
-__all__ = ["Origin", "Sieved", "Theme"]
+__all__ = ["Origin", "Sieved", "Text", "Theme"]
 
 
 def _stripped(value: Any) -> Any:
