@@ -11,6 +11,7 @@ from envscaler.cli import (
     cost,
     diff,
     docs,
+    draft,
     environment,
     exits,
     export,
@@ -27,6 +28,7 @@ from envscaler.cli import (
     specs,
     state,
     stats,
+    synth,
 )
 
 __all__ = ["app"]
@@ -73,6 +75,8 @@ assess.add_to(app)
 mutate.add_to(app)
 repair.add_to(app)
 state.add_to(app)
+synth.add_to(app)
+draft.add_to(app)
 scenarios.add_to(app)
 score.add_to(app)
 rollout.add_to(app)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
@@ -66,6 +67,7 @@ class Models:
         self._gates: dict[str, Gate] = {}
         self._runner: asyncio.Runner | None = None
         self._home: asyncio.AbstractEventLoop | None = None
+        self._closed = False
 
     def settings(self, role: str) -> RoleSettings | None:
         """A role's settings, None where no model is named for it."""
@@ -115,6 +117,9 @@ class Models:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of a coroutine, for callers that are not asynchronous. Ctrl-C cancels what is under way."""
+        if self._closed:  # a thread that nobody waits for any more
+            work.close()
+            raise CancelledError
         if self._home is not None:
             return asyncio.run_coroutine_threadsafe(work, self._home).result()
         if self._runner is None:
@@ -155,6 +160,7 @@ class Models:
 
     def close(self) -> None:
         """Let go of connections and files."""
+        self._closed = True
         if self._runner is not None:
             self._runner.run(self.aclose())
             self._runner.close()
