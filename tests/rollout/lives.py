@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from envscaler.session import rollouts
+from envscaler.session import rollout_units, rollouts
 from envscaler.session.rollouts import RolloutOptions
 
 MOST = 3  # units that a life keeps
@@ -30,9 +30,9 @@ def samples(kills: int) -> int:
 
 def life(scenarios: str, folder: str, most: int, count: int, first: int) -> None:
     """A forked child: plays until it is killed, and says so by the pipe ``first`` when one is kept."""
-    play, begun = rollouts._Ready.play_unit, 0
+    play, begun = rollout_units.Ready.play_unit, 0
 
-    async def slowly(self: rollouts._Ready, unit: Any, together: bool = False) -> dict[str, Any]:
+    async def slowly(self: rollout_units.Ready, unit: Any, together: bool = False) -> dict[str, Any]:
         nonlocal begun
         begun += 1
         mine = begun
@@ -43,7 +43,7 @@ def life(scenarios: str, folder: str, most: int, count: int, first: int) -> None
             os.write(first, b"x")
         return came
 
-    rollouts._Ready.play_unit = slowly  # type: ignore[method-assign]
+    rollout_units.Ready.play_unit = slowly  # type: ignore[method-assign]
     rollouts.rollout(scenarios, folder, RolloutOptions(samples=count), concurrency=64)
 
 

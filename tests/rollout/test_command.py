@@ -63,6 +63,33 @@ def test_the_same_in_processes(till: Path) -> None:
         assert hashes(f"processes-{user}") == hashes(f"one-{user}")
 
 
+THREADS = """
+from envscaler.plugin import ExecutorEntry, hookimpl
+from envscaler.work import Threads
+
+def make(settings):
+    assert settings == {"width": 3, "pool": "small"}
+    return Threads(3)
+
+@hookimpl
+def envscaler_executors():
+    return [ExecutorEntry("threads", "Calls in threads", make)]
+"""
+
+
+def test_by_an_executor_of_a_plugin(till: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    install(site, "envscaler-threads", THREADS)
+    words = ("rollout", till, "--agent", "random", "-n", 8)
+    with on_path(site):
+        said = run(*words, "--executor", "threads,pool=small", "--jobs", 3, "-o", "threads")
+    assert said.exit_code == 0, said.output
+    assert run(*words, "--concurrency", 1, "-o", "alone").exit_code == 0
+    assert len(hashes("threads")) == 40
+    assert hashes("threads") == hashes("alone")
+
+
 @pytest.mark.slow
 def test_several_processes_on_one_folder(till: Path) -> None:
     words = [sys.executable, "-m", "envscaler", "rollout", str(till), "-n", "30", "-o", "out"]
@@ -168,6 +195,11 @@ def test_a_scenario_that_cannot_be_played_costs_only_itself(till: Path) -> None:
         (("--user", "facts", "--setting", "non-conversation"), "a conversation has a user"),
         (("--steps", 0), "the limit steps is a number above 0"),
         (("-n", 0), "numbers above 0"),
+        (("--executor", "procesess"), "did you mean processes?"),
+        (("--executor", "processes,nodes=2"), "has no setting nodes"),
+        (("--executor", "processes,nodes"), "NAME,KEY=VALUE"),
+        (("--executor", "processes,width=2"), "by --jobs"),
+        (("--executor", "async", "--jobs", 2), "has none but this one"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_played(till: Path, words: tuple[object, ...], message: str) -> None:

@@ -77,6 +77,16 @@ def rollout(
     samples: Annotated[int, typer.Option("-n", "--samples", help="Episodes of each scenario.")] = 1,
     concurrency: Annotated[int, typer.Option("--concurrency", help="Episodes played at once in a process.")] = 16,
     jobs: Jobs = 1,
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            "--executor",
+            metavar="NAME[,KEY=VALUE...]",
+            help="Who has the processes, and its settings: processes, or a plugin's; async is this process alone.  "
+            "[default: processes, and async with --jobs 1]",
+            show_default=False,
+        ),
+    ] = None,
     specs: SpecsFolder = None,
     any_hash: AnyHash = False,
     seed: Annotated[int, typer.Option("--seed", help="Of agents and users that draw.")] = 0,
@@ -126,6 +136,7 @@ def rollout(
         if value is not None:
             told["agent"][name] = value
     person = agent == "human"
+    place, its = _executor(executor)
     options = RolloutOptions(
         agent, who, how, told["agent"], told["user"], samples, seed, mode.value,
         limits={
@@ -136,8 +147,8 @@ def rollout(
     )  # fmt: skip
     with _progress(not person) as progress:
         rolled = play(
-            scenarios, output, options, specs=specs, concurrency=1 if person else concurrency, jobs=jobs, llm=models.told(),
-            progress=progress, ask=_ask if person else None, tell=note,
+            scenarios, output, options, specs=specs, concurrency=1 if person else concurrency, jobs=jobs, executor=place,
+            executor_settings=its, llm=models.told(), progress=progress, ask=_ask if person else None, tell=note,
         )  # fmt: skip
     _sum_up(rolled)
     return exits.OK if rolled.complete else exits.FINDINGS
@@ -164,6 +175,20 @@ def _settings(given: list[str]) -> dict[str, dict[str, Any]]:
             raise UsageError(f"--set is written agent.NAME=VALUE or user.NAME=VALUE, not {text!r}")
         told[part][name] = _value(value)
     return told
+
+
+def _executor(given: str | None) -> tuple[str | None, dict[str, Any]]:
+    """The name of an executor, and the settings that follow it."""
+    from envscaler.errors import UsageError
+
+    name, *parts = (given or "").split(",")
+    told = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if not equals or not key:
+            raise UsageError(f"--executor is written NAME,KEY=VALUE, not {given!r}")
+        told[key] = _value(value)
+    return name or None, told
 
 
 def _value(text: str) -> Any:
