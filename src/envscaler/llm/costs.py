@@ -95,7 +95,7 @@ class Line:
 
 @dataclass(slots=True)
 class Section:
-    """One half of the table: its stages, their sum, and how many units it has."""
+    """One half of the table: its stages, their sum, and how many units it has; what has no unit of its own is all of theirs."""
 
     name: str
     title: str
@@ -132,7 +132,7 @@ def summed(attempts: Iterable[Attempt]) -> Costs:
             Section(
                 name,
                 title,
-                max(1, len(sections[name].units)),
+                max(1, len(sections[name].units - {""})),
                 {s: stages.get(s, Line()) for s in names},
                 sections[name],
             )

@@ -191,7 +191,9 @@ class Line:
         """Take each theme through all that is left, several at once; a limit that ends one lets others end by themselves."""
         self.ran += ["plan", "write", "prove"]
         for theme in themes:
-            self.environments[theme.name] = Environment(theme.name, theme.title)
+            at = self.environments[theme.name] = Environment(theme.name, theme.title)
+            for stage in ("filter", "infer") if theme.task is not None else ():
+                at.took(self.desk.lasting(stage, _place(theme.task or "", theme.origin))["spent"])
         self._at_once(self._one, themes)
 
     def _one(self, theme: Theme) -> None:
@@ -278,7 +280,9 @@ class Line:
         if value is None:
             return None
         text = self.folder.put(f"drafts/{name}.yaml", value["text"], anew=self.anew)
-        self._did("write", name, f"{sum(value['parts'].values())} times asked", len(value["problems"]), done)
+        again = sum(times > 1 for times in value["parts"].values())
+        said = f"{len(value['parts'])} parts{f', {again} of them more than once' if again else ''}"
+        self._did("write", name, said, len(value["problems"]), done)
         return text
 
     def _adopted(self, name: str, draft: str) -> str:
@@ -427,19 +431,11 @@ def _plan_unit(theme: Theme) -> dict[str, Any]:
 
 
 def _write_unit(name: str, plan: Plan) -> dict[str, Any]:
-    return {"label": name, "plan": plan.model_dump(mode="json"), "note": _note(plan.theme)}
+    return {"label": name, "plan": plan.model_dump(mode="json")}
 
 
 def _prove_unit(name: str, text: str) -> dict[str, Any]:
     return {"label": name, "text": text}
-
-
-def _note(theme: Theme) -> str:
-    """Where an environment comes from, for a comment in its spec."""
-    if theme.task is None:
-        return ""
-    task = " ".join(theme.task.split())
-    return f"Drafted from {theme.origin}: {task}" if theme.origin is not None else f"Drafted for: {task}"
 
 
 def _plan_text(plan: Plan) -> str:

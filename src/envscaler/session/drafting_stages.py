@@ -110,7 +110,6 @@ def _write(desk: Desk, unit: Unit) -> dict[str, Any]:
             desk.models.role("coder"),
             WriteSettings(batch=own.batch, tries=own.tries),
             folders=desk.templates,
-            note=unit["note"],
             tell=tell,
             sample=own.sample,
         )

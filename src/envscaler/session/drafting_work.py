@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Desk", "Done", "Loss", "Silent", "Stage", "Told", "Unit", "opened", "spent", "taken"]
 
 _ROW: Final = 6  # calls that get no answer, one after the other, until nobody is asked any more
+_SINGLE: Final = ("plan", "write", "prove")  # what they take is an environment's own, in the account of tokens
 _PROMPTS: Final = ("prompts/draft", "prompts/repair")
 
 Unit = Mapping[str, Any]
@@ -162,7 +163,8 @@ class Desk:
         from envscaler.llm import labelled
         from envscaler.llm.asking import Unusable
 
-        with self.exchanges.unit() as sitting, labelled(unit=stage.label(keyed["unit"])):
+        label = stage.label(keyed["unit"]) if stage.name in _SINGLE else ""
+        with self.exchanges.unit() as sitting, labelled(unit=label):
             try:
                 made = {"value": stage.make(self, keyed["unit"])}
             except Unusable as problem:
