@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 from envscaler import UsageError
 
 if TYPE_CHECKING:
-    from envscaler.rollout.episode import Episode, Seen
     from envscaler_trl.environments import Environments
 
-__all__ = ["SpecEnvironment"]
+__all__ = ["SpecEnvironment", "outcome"]
 
 T = TypeVar("T")
 
@@ -29,8 +28,7 @@ _OVER: Final = json.dumps({"success": False, "error": "The episode is over; this
 class SpecEnvironment:
     """One environment of a batch; TRL makes as many as it needs and resets them again and again.
 
-    Every public method but `reset` and `get_reward` is a tool. ``info`` says how the last episode ended: `status` and
-    `reason`, and once it is over `goals` and `guards`. Not for several threads at once.
+    Every public method but `reset` and `get_reward` is a tool, and no other name is public. Not for several threads at once.
     """
 
     _source: ClassVar[Environments]
@@ -38,14 +36,14 @@ class SpecEnvironment:
     _say: ClassVar[str] = ""  # the tool by which the user is talked to
 
     def __init__(self) -> None:
-        self._episode: Episode | None = None
+        self._episode: Any = None
         self._reward: float | None = None
-        self.info: dict[str, Any] = {}
+        self._info: dict[str, Any] = {}
 
     def reset(self, **row: Any) -> str | None:
         """Begin the episode of a row, which has the `id` of a scenario or a whole `scenario` as JSON text; other columns are
         not looked at. What is to be added to the prompt, if anything. Raises SpecError, StateError, UsageError."""
-        self._episode, self._reward, self.info = None, None, {}
+        self._episode, self._reward, self._info = None, None, {}
         self._episode, seen = _apart(lambda: self._source._begin(self._spec, row))
         return self._source._added(seen, prompted=bool(row.get("prompt")))
 
@@ -66,17 +64,22 @@ class SpecEnvironment:
             return _OVER
         if tool == self._say:
             seen = self._step(str(arguments.get("message") or ""))
-            return seen.text or str(self.info.get("reason") or "")
-        return self._step({"name": tool, "arguments": dict(arguments)}).text
+            return str(seen.text or self._info.get("reason") or "")
+        return str(self._step({"name": tool, "arguments": dict(arguments)}).text)
 
-    def _step(self, action: Any) -> Seen:
+    def _step(self, action: Any) -> Any:
         episode = self._episode
-        assert episode is not None
         seen, reward, done, info = _apart(lambda: episode.step(action))
-        self.info = info
+        self._info = info
         if done:
             self._reward = reward
         return seen
+
+
+def outcome(environment: SpecEnvironment) -> dict[str, Any]:
+    """How the episode of an environment stands: `status` and `reason`, the last `calls`, and once it is over the `goals` and
+    `guards` that decide its reward. For reward functions, which TRL gives the `environments` of a batch."""
+    return dict(environment._info)
 
 
 @cache

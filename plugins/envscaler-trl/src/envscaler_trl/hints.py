@@ -21,9 +21,9 @@ _SAID: Final = {"type", "items", "enum", "anyOf", "additionalProperties"}
 
 _BOUNDS: Final = {
     "minimum": "at least {}", "exclusiveMinimum": "more than {}", "maximum": "at most {}",
-    "exclusiveMaximum": "less than {}", "minLength": "at least {} characters", "maxLength": "at most {} characters",
-    "minItems": "at least {} items", "maxItems": "at most {} items", "minProperties": "at least {} entries",
-    "maxProperties": "at most {} entries", "pattern": "matching {}",
+    "exclusiveMaximum": "less than {}", "minLength": "at least {} long", "maxLength": "at most {} long",
+    "minItems": "at least {} long", "maxItems": "at most {} long", "minProperties": "at least {} long",
+    "maxProperties": "at most {} long", "pattern": "matching {}",
 }  # fmt: skip
 _HEADS: Final = re.compile(r"\b(Args|Returns|Raises):")
 _CHOICES: Final = re.compile(r"\(choices:.*\)\s*$", re.IGNORECASE)
@@ -47,13 +47,14 @@ def hint(schema: Schema) -> Any:
 
 
 def described(name: str, schema: Schema) -> str:
-    """The text of an argument, in one line: its description, bounds and default, and its schema where a hint says too little."""
+    """The text of an argument, in one line: description, bounds, default; its schema where a hint says too little."""
     top = _top(schema)
     rest = {key: value for key, value in top.items() if key not in _BOUNDS}
     parts = [str(schema.get("description") or top.get("description") or name.replace("_", " "))]
     bounds = [text.format(top[key]) for key, text in _BOUNDS.items() if key in top]
     if bounds:
-        parts.append(f"It is {', '.join(bounds)}.")
+        said = ", ".join(bounds)
+        parts.append(said[0].upper() + said[1:])
     if schema.get("default") is not None:
         parts.append(f"By default {_json(schema['default'])}.")
     if not _whole({key: value for key, value in rest.items() if key not in ("description", "default")}):
@@ -78,8 +79,8 @@ def _whole(schema: Schema) -> bool:
     """Whether a hint says all of it."""
     if set(schema) - _SAID or schema.get("additionalProperties") is False:
         return False
-    inner = [*schema.get("anyOf", ()), schema.get("items") or {}, schema.get("additionalProperties") or {}]
-    return all(map(_whole, inner))
+    inner = [*schema.get("anyOf", ()), schema.get("items"), schema.get("additionalProperties")]
+    return all(_whole(one) for one in inner if isinstance(one, Mapping))
 
 
 def _sentence(text: str, *, last: bool) -> str:

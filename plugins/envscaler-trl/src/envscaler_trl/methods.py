@@ -8,19 +8,26 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from envscaler_trl.hints import described, hint, plain
 
-if TYPE_CHECKING:
-    from envscaler.llm.messages import Tool
-
-__all__ = ["RESERVED", "Method", "free_name", "method_of"]
-
-RESERVED: Final = ("reset", "get_reward")
-"""Names that TRL takes for other things than tools."""
+__all__ = ["Method", "Tool", "free_name", "method_of"]
 
 _OTHER: Final = re.compile(r"\W", re.ASCII)
+
+
+class Tool(Protocol):
+    """A tool on offer; ``parameters`` is a JSON Schema of an object."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +45,12 @@ def free_name(name: str, taken: Collection[str]) -> str:
     return next(one for one in tries if one not in taken)
 
 
-def method_of(tool: Tool, taken: Collection[str] = ()) -> Method:
+def method_of(tool: Tool) -> Method:
     """The method of a tool. It gives all that it is called with to `_call(tool, arguments)`, under the spec's own names.
 
-    A tool called like something in ``taken`` gets the next free name, and a parameter whose name is no word of Python gets
-    underscores; both are told in the texts. Names that are keywords of Python stay.
+    A parameter whose name is no word of Python gets underscores, which is told in its text and in the notes; both names are
+    taken. Names that are keywords of Python stay.
     """
-    name = free_name(tool.name, taken)
     properties: Mapping[str, Mapping[str, Any]] = tool.parameters.get("properties", {})
     names = _param_names(properties)
     back = {mine: spec for spec, mine in names.items() if mine != spec}
@@ -52,14 +58,13 @@ def method_of(tool: Tool, taken: Collection[str] = ()) -> Method:
     def method(self: Any, /, **arguments: Any) -> str:
         return str(self._call(tool.name, {back.get(key, key): value for key, value in arguments.items()}))
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = _docstring(tool, name, names)
+    method.__name__ = method.__qualname__ = tool.name
+    method.__doc__ = _docstring(tool, names)
     method.__annotations__ = {names[one]: hint(schema) for one, schema in properties.items()}
     method.__signature__ = _signature(tool.parameters, names)  # type: ignore[attr-defined]
-    notes = [f"the tool {tool.name} is called {name}: TRL uses that name itself"] if name != tool.name else []
-    notes += [f"{name}: the parameter {spec} is called {mine}" for mine, spec in back.items()]
     assert isinstance(method, FunctionType)
-    return Method(name, method, tuple(notes))
+    notes = (f"{tool.name}: the parameter {spec} is called {mine}" for mine, spec in back.items())
+    return Method(tool.name, method, tuple(notes))
 
 
 def _param_names(properties: Collection[str]) -> dict[str, str]:
@@ -72,11 +77,8 @@ def _param_names(properties: Collection[str]) -> dict[str, str]:
     return names
 
 
-def _docstring(tool: Tool, name: str, names: Mapping[str, str]) -> str:
-    text = plain(tool.description.strip()) or name.replace("_", " ")
-    if name != tool.name:
-        text += f" Elsewhere this tool is called {tool.name}."
-    lines = [text]
+def _docstring(tool: Tool, names: Mapping[str, str]) -> str:
+    lines = [plain(tool.description.strip()) or tool.name.replace("_", " ")]
     for place, (one, schema) in enumerate(tool.parameters.get("properties", {}).items()):
         also = f" Elsewhere it is called {one}." if names[one] != one else ""
         lines += ["", "Args:"] if place == 0 else []
