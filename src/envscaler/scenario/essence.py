@@ -5,13 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
-from envscaler.runtime import pointers
+from envscaler.runtime import Environment, pointers
 from envscaler.runtime import shapes as s
+from envscaler.runtime.diff import state_diff
+from envscaler.runtime.environment import Snapshot
+from envscaler.runtime.shapes import MISSING
+from envscaler.runtime.state import State
+from envscaler.runtime.store import Collection, Single
+from envscaler.scenario.guards import Alike, fields_alike
 from envscaler.scenario.world import World
 
-__all__ = ["essence"]
+__all__ = ["Ending", "essence"]
 
 
 _write: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
@@ -26,6 +33,92 @@ def essence(world: World, operations: Iterable[Mapping[str, Any]]) -> tuple[str,
     if made:
         texts = _unnamed("\0".join(texts), made).split("\0")
     return tuple(sorted(texts))
+
+
+class Ending:
+    """An end of an episode, to which others over the same base are held.
+
+    Nearly all ends can be told apart, or are found to be equal, by the records that either changed. Only where the keys of
+    new records may be all that differs are both written down and compared as texts.
+    """
+
+    def __init__(self, world: World, env: Environment, moment: Snapshot) -> None:
+        self.world = world
+        self.state = env.start_state()
+        for name, saved in moment.parts.items():
+            getattr(self.state, name).load(saved)
+
+    def like(self, env: Environment) -> bool:
+        """Whether an episode stands at an end with the same `essence`."""
+        alike = self._by_records(env._state)
+        return self._essence == essence(self.world, env.diff()) if alike is None else alike
+
+    @cached_property
+    def _essence(self) -> tuple[str, ...]:
+        return essence(self.world, state_diff(self.state))
+
+    def _by_records(self, other: State) -> bool | None:
+        """None where the records do not decide it."""
+        found: bool | None = True
+        for name, shape in self.world.states.items():
+            alike = _alike(shape, getattr(self.state, name), getattr(other, name))
+            if alike is False:
+                return False
+            found = found and alike
+        if found is None and not (self._named or _names(self.world, other)):
+            return False
+        return found
+
+    @cached_property
+    def _named(self) -> bool:
+        return _names(self.world, self.state)
+
+
+def _names(world: World, state: State) -> bool:
+    """Whether there are new records for which a key was made."""
+    made = (getattr(state, name) for name, shape in world.collections.items() if shape.key.make is not None)
+    return any(key not in part.base for part in made for key in part.own)
+
+
+def _alike(shape: s.StateShape, one: Collection | Single, two: Collection | Single) -> bool | None:
+    """Whether a state is alike at two ends; None where it depends on how the keys of new records are called."""
+    fields = fields_alike(shape.record)
+    if isinstance(one, Single) and isinstance(two, Single):
+        return one.value is two.value or _record_alike(fields, one.value, two.value)
+    assert isinstance(shape, s.Collection)
+    assert isinstance(one, Collection)
+    assert isinstance(two, Collection)
+    if shape.form == "list" and (one.gone or two.gone):
+        return None  # what went and came back has another place now
+    found: bool | None = True
+    more = 0  # records under made keys that are in the second only
+    for key in {*one.own, *two.own, *one.gone, *two.gone}:
+        here, there = one.get(key), two.get(key)
+        if here is there:
+            continue
+        alike = False if here is None or there is None else _record_alike(fields, here, there)
+        if not alike and shape.key.make is not None and key not in one.base:
+            more += (here is None) - (there is None)
+            alike = None
+        if alike is False:
+            return False
+        found = found and alike
+    return False if more else found
+
+
+_TEXTS: Final = (str, list, dict)  # in which the key of a record may stand
+
+
+def _record_alike(fields: Mapping[str, Alike], one: Mapping[str, Any], two: Mapping[str, Any]) -> bool | None:
+    """Whether two versions of a record are alike; None where they differ in texts only."""
+    found: bool | None = True
+    for name, alike in fields.items():
+        here, there = one.get(name, MISSING), two.get(name, MISSING)
+        if not alike(here, there):
+            if here.__class__ not in _TEXTS or there.__class__ not in _TEXTS:
+                return False
+            found = None
+    return found
 
 
 class _Change:

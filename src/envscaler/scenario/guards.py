@@ -16,12 +16,13 @@ from envscaler.scenario.model import Only
 from envscaler.scenario.world import World
 from envscaler.spec.report import Report
 
-__all__ = ["ClosedWorld", "Spans"]
+__all__ = ["Alike", "ClosedWorld", "Spans", "fields_alike"]
 
 Spans = Callable[..., Span]
 """The place of a part of an `only`, by the way to it: ``("fields", "accounts", "A-1", "balance")``."""
 
 Alike = Callable[[Any, Any], bool]
+"""Whether two values are alike, incidental fields aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +102,12 @@ _NOTHING: frozenset[str] = frozenset()
 # -- equality, incidental fields aside
 
 
-def _fields_alike(record: s.Struct) -> dict[str, Alike]:
+def fields_alike(record: s.Struct) -> dict[str, Alike]:
     """For each field that counts what tells whether two values of it are alike."""
-    return {f.name: _alike(f.shape) or same for f in record.fields if not f.incidental}
+    if "alike" not in record.memo:
+        record.memo["alike"] = {f.name: _alike(f.shape) or same for f in record.fields if not f.incidental}
+    found: dict[str, Alike] = record.memo["alike"]
+    return found
 
 
 def _alike(shape: s.Shape) -> Alike | None:
@@ -125,7 +129,7 @@ def _alike(shape: s.Shape) -> Alike | None:
 
 
 def _struct(shape: s.Struct) -> Alike | None:
-    fields = _fields_alike(shape)
+    fields = fields_alike(shape)
     if len(fields) == len(shape.fields) and all(alike is same for alike in fields.values()):
         return None
 
@@ -191,7 +195,7 @@ class _Reader:
         name = shape.name
         return _Part(
             shape,
-            _fields_alike(shape.record),
+            fields_alike(shape.record),
             self.fields.get(name, {}),
             self.added.get(name, 0),
             self.removed.get(name, frozenset()),

@@ -181,7 +181,7 @@ def removed_gate(trial: Trial) -> Gate:
                 problem = f"step {n + 1} ({call.tool}) changes nothing"
                 reasons.append(Reason("write-not-needed", problem, step=n))
             continue
-        end = trial.run(trial.calls[n + 1 :], n, compare=False)
+        end = trial.run(trial.calls[n + 1 :], n)
         trial.ends.append(({"without": n}, end))
         tried.append({"without": n, **_outcome(end)})
         if not end.failed:
@@ -257,7 +257,7 @@ def _further(trial: Trial, rng: Random, rows: Sequence[Mapping[str, Any]]) -> It
             if not lacking or not left:
                 return
             left -= 1
-            end = trial.run((Call(tool.name, arguments),), last, compare=False)
+            end = trial.run((Call(tool.name, arguments),), last)
             if end.results[0].changed and end.failed:
                 yield {"also": tool.name, "with": arguments}, end
                 if len(end.failed) == 1:

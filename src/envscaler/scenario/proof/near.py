@@ -98,11 +98,10 @@ def _fill(
 
 def _miss(trial: Trial, one: _Try) -> Miss | None:
     """What a try came to; None when a call that must succeed was refused, or its end is the solution's."""
-    end = trial.run(one.calls, one.since, one.submitted)
-    if one.sure >= 0 and not end.results[one.sure].ok:
+    results = trial.play(one.calls, one.since, one.sure)
+    if results is None or (one.submitted is ... and trial.arrived()):
         return None
-    if one.submitted is ... and end.changes == trial.end.changes:
-        return None
+    end = trial.ended(results, one.submitted)
     trial.ends.append((one.note, end))
     return Miss(one.note, end)
 

@@ -11,7 +11,7 @@ from envscaler.runtime import Environment
 from envscaler.runtime.environment import Snapshot
 from envscaler.runtime.results import ToolResult
 from envscaler.runtime.values import same
-from envscaler.scenario.essence import essence
+from envscaler.scenario.essence import Ending
 from envscaler.scenario.model import Scenario, Step
 from envscaler.scenario.pointers import MISSING, lookup, replaced
 from envscaler.scenario.scoring import Score, Scorer
@@ -32,11 +32,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """What some calls came to. ``changes``: see `essence`."""
+    """What some calls came to."""
 
     results: tuple[ToolResult, ...]
     score: Score
-    changes: tuple[str, ...]
 
     @property
     def accepted(self) -> bool:
@@ -88,7 +87,11 @@ class Trial:
     def end(self) -> End:
         """The end of the solution."""
         self.env.restore(self.solved[1][-1])
-        return self._ended(self.results, self.scenario.submitted)
+        return self.ended(self.results)
+
+    @cached_property
+    def _ending(self) -> Ending:
+        return Ending(self.world, self.env, self.solved[1][-1])
 
     @cached_property
     def writes(self) -> tuple[int, ...]:
@@ -105,23 +108,41 @@ class Trial:
     def nothing(self, submitted: Mapping[str, Any] | None = None) -> End:
         """The end of an episode in which nothing is done."""
         self.env.restore(self.start)
-        return self._ended((), submitted)
+        return self.ended((), submitted)
 
-    def run(self, calls: Sequence[Call], since: int = 0, submitted: Any = ..., *, compare: bool = True) -> End:
-        """The end of the solution's first ``since`` steps with ``calls`` after them.
+    def run(self, calls: Sequence[Call], since: int = 0, submitted: Any = ...) -> End:
+        """The end of the solution's first ``since`` steps with ``calls`` after them. ``submitted`` is the solution's when it
+        is not given."""
+        results = self.play(calls, since)
+        assert results is not None
+        return self.ended(results, submitted)
+
+    def play(self, calls: Sequence[Call], since: int = 0, sure: int = -1) -> tuple[ToolResult, ...] | None:
+        """The results of ``calls`` after the solution's first ``since`` steps; None as soon as the one that is to be ``sure``
+        is refused.
 
         A step takes what an earlier step made from that one's result, which may be another than the solution's.
-        ``submitted`` is the solution's when it is not given. Without ``compare`` the end has no ``changes``.
         """
         env = self.at(since)
         live: dict[int, ToolResult] = dict(enumerate(self.results[:since]))
-        results = []
-        for call in calls:
+        results: list[ToolResult] = []
+        for n, call in enumerate(calls):
             result = env.call(call.tool, self._bound(call, live), call.actor)
+            if n == sure and not result.ok:
+                return None
             if call.step >= 0:
                 live[call.step] = result
             results.append(result)
-        return self._ended(tuple(results), self.scenario.submitted if submitted is ... else submitted, compare)
+        return tuple(results)
+
+    def arrived(self) -> bool:
+        """Whether the episode stands where the solution ends, but for incidental fields and the keys of new records."""
+        return self._ending.like(self.env)
+
+    def ended(self, results: tuple[ToolResult, ...], submitted: Any = ...) -> End:
+        """The end of the episode as it stands after calls with these ``results``."""
+        given = self.scenario.submitted if submitted is ... else submitted
+        return End(results, self.scorer.score(self.env, given))
 
     def _bound(self, call: Call, live: Mapping[int, ToolResult]) -> dict[str, Any]:
         arguments = dict(call.arguments)
@@ -136,10 +157,6 @@ class Trial:
             if made is not MISSING and same(told, value) and not same(made, value):
                 arguments = replaced(arguments, name, made)
         return arguments
-
-    def _ended(self, results: tuple[ToolResult, ...], submitted: Mapping[str, Any] | None, compare: bool = True) -> End:
-        score = self.scorer.score(self.env, submitted)
-        return End(results, score, essence(self.world, self.env.diff()) if compare else ())
 
 
 def _call(number: int, step: Step) -> Call:
