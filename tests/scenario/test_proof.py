@@ -11,7 +11,7 @@ import pytest
 
 from envscaler.runtime import Environment
 from envscaler.runtime import shapes as s
-from envscaler.scenario.essence import essence
+from envscaler.scenario.essence import Ending, essence
 from envscaler.scenario.model import Fact, Goal, Guard, Only, Reveal, Scenario, Source, SpecRef, Step, User
 from envscaler.scenario.proof import CODES, GATES, Elsewhere, ProofSettings, prove, replay_elsewhere, settle
 from envscaler.scenario.proof import gates as gates_module
@@ -77,9 +77,27 @@ def test_ends_are_compared_without_made_keys_and_incidental_fields() -> None:
     for customer in ("C-1005", "C-1004"):
         other.call("open_account", {"customer_id": customer, "kind": "savings"})
     assert one.diff() != other.diff()
+    ending = Ending(world(), one, one.snapshot())
     assert essence(world(), one.diff()) == essence(world(), other.diff())
+    assert ending.like(other)
     other.call("open_account", {"customer_id": "C-1003", "kind": "savings"})
     assert essence(world(), one.diff()) != essence(world(), other.diff())
+    assert not ending.like(other)
+
+
+def test_ends_are_told_apart_by_records_as_by_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: set[tuple[bool | None, bool]] = set()
+
+    def like(self: Ending, env: Environment) -> bool:
+        by_texts = self._essence == essence(self.world, env.diff())
+        seen.add((self._by_records(env._state), by_texts))
+        return by_texts
+
+    monkeypatch.setattr(Ending, "like", like)
+    for make in hand.ALL:
+        assert prove(world(), make(), None, HERE).ok
+    assert {(True, True), (False, False)} < seen
+    assert not {(True, False), (False, True)} & seen
 
 
 # -- what the issue asks for by name
