@@ -17,10 +17,10 @@ from typing import Any
 
 from envscaler.assess.repair.edits import document
 from envscaler.spec.entries import json_of
+from tests.assess.models import SHELF
 from tests.llm.server import Server, Step, text
 
-ROOT = Path(__file__).resolve().parents[2]
-GARDEN = ROOT / "docs" / "tutorial" / "garden.yaml"
+GARDEN = Path(__file__).resolve().parents[2] / "docs" / "tutorial" / "garden.yaml"
 
 _NUMBERED = re.compile(r"(?m)^- (\w+) \(")
 _PART = re.compile(r"(?m)^((?:constants|types|states|rules|helpers|tools|initial_state)\.\w+|after_each|description):$")
@@ -32,14 +32,14 @@ class Knowing:
     """The model. ``idle``: tasks (a piece of their text) that need no world. ``wrong``: parts by path as they come at first; the
     right one comes when it is asked for again, or as an edit in repair. ``stubborn``: never the right one."""
 
-    spec: Path = GARDEN
+    spec: str = SHELF
     idle: tuple[str, ...] = ()
     wrong: Mapping[str, Any] = field(default_factory=dict)
     stubborn: bool = False
     asked: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        found = document(self.spec.read_text(encoding="utf-8"), str(self.spec))
+        found = document(self.spec, "spec.yaml")
         assert found is not None
         self.whole: dict[str, Any] = json_of(found.root)
 

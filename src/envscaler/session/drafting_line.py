@@ -313,7 +313,7 @@ class Line:
         repaired = f", {rounds} round{'' if rounds == 1 else 's'} of repair" if rounds else ""
         self._did("prove", name, f"{proof['verdict']}{repaired}", len(proof["problems"]), done)
         if not sound:
-            first = proof["problems"][0].splitlines()[0] if proof["problems"] else ""
+            first = proof["problems"][0]["title"] if proof["problems"] else ""
             self._lose(Loss("prove", name, proof["verdict"], first), quiet=True)
 
     def _manifest(self, name: str, draft: str, text: str, proof: Mapping[str, Any], done: Done) -> dict[str, Any]:

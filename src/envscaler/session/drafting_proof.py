@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from envscaler import __version__
+from envscaler.diagnostics import printable
 
 if TYPE_CHECKING:
     from envscaler.assess.repair import RepairRound, Standing
@@ -22,7 +24,8 @@ VERDICTS: Final = ("unreadable", "invalid", "wrong", "findings", "sound")
 SOUND: Final = "sound"
 CHECKED: Final = VERDICTS[2:]  # these pass the check
 
-_OPEN: Final = "# open: "
+_OPEN: Final = "# open: "  # drafting says so of problems, at the top and above parts
+_LINE: Final = re.compile(r"^[ \t]*# open:.*\n", re.MULTILINE)
 _MOST: Final = 50  # open problems that are written down
 
 
@@ -42,7 +45,7 @@ def prove(
     from envscaler.assess.repair import RepairSettings, fuzzed, repair
     from envscaler.assess.repair.standing import judge
 
-    path = f"{name}.yaml"
+    path, text = f"{name}.yaml", uncommented(text)
     attacks = [fuzzed(FuzzSettings(seed=settings.seed, calls=settings.calls))] if settings.calls else []
     if not settings.repairs:
         return _result(judge(text, path, attacks, templates), (), "not repaired")
@@ -62,7 +65,15 @@ def _result(standing: Standing, rounds: Sequence[RepairRound], stopped: str) -> 
     return {
         "text": standing.text,
         "verdict": VERDICTS[standing.stage],
-        "problems": [_shown(one.headline(), one.detail) for one in standing.problems],
+        "problems": [
+            {
+                "code": one.code,
+                "line": one.span.line,
+                "title": " ".join(one.title.split()),
+                "detail": one.detail.strip(),
+            }
+            for one in standing.problems
+        ],
         "repairs": {
             "rounds": len(rounds),
             "kept": [place for made in rounds for place in made.kept],
@@ -70,10 +81,6 @@ def _result(standing: Standing, rounds: Sequence[RepairRound], stopped: str) -> 
             "stopped": stopped,
         },
     }
-
-
-def _shown(headline: str, detail: str) -> str:
-    return headline + (f"\n{detail.strip()}" if detail.strip() else "")
 
 
 # -- what is written
@@ -85,19 +92,22 @@ def content(text: str) -> str:
 
 
 def commented(proof: Mapping[str, Any]) -> str:
-    """The text of a spec that is not sound, its open problems as comments at the top."""
+    """The text of a spec that is not sound, its open problems as comments at the top; lines are those of the text with them."""
     problems = proof["problems"]
     more = [f"and {len(problems) - _MOST} more"] if len(problems) > _MOST else []
-    lines = [line for problem in [*problems[:_MOST], *more] for line in problem.splitlines()]
-    return "".join(f"{_OPEN}{line}".rstrip() + "\n" for line in lines) + str(proof["text"])
+    count = sum(1 + sum(map(bool, one["detail"].split("\n"))) for one in problems[:_MOST]) + len(more)
+    lines = [
+        line
+        for one in problems[:_MOST]
+        for line in (f"line {one['line'] + count}: [{one['code']}] {one['title']}", *one["detail"].split("\n"))
+        if line
+    ]
+    return "".join(f"{_OPEN}{printable(line)}".rstrip() + "\n" for line in [*lines, *more]) + str(proof["text"])
 
 
 def uncommented(text: str) -> str:
-    """The text without the comments about open problems at its top."""
-    lines = text.splitlines(keepends=True)
-    while lines and lines[0].startswith(_OPEN.rstrip()):
-        lines.pop(0)
-    return "".join(lines)
+    """The text without comments about open problems: what is open will be said anew."""
+    return _LINE.sub("", text)
 
 
 def manifest(
