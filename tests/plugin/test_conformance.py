@@ -16,7 +16,7 @@ from envscaler import scenario as scenarios
 from envscaler.agents import Turn
 from envscaler.errors import SpecError, UsageError
 from envscaler.llm.messages import Message, Reply, Request, Usage
-from envscaler.plugin import BadRow, Finding, Judgement, Said, Task, Verdict
+from envscaler.plugin import BadRow, Finding, Judgement, Said, Task, Vectors, Verdict
 from envscaler.scenario import Goal, Guard, Only, Scenario, Step
 from envscaler.testing import Conformance
 from envscaler.testing.run import suite
@@ -61,6 +61,21 @@ class Backend:
 
     async def attempt(self, request: Request) -> Any:
         return Reply(Message("assistant", "Hello."))
+
+    async def aclose(self) -> None:
+        pass
+
+
+class Embedder:
+    """Counts letters."""
+
+    identity, near, batch, free = "x", 0.9, 8, True
+
+    def __init__(self, settings: Any) -> None:
+        known(settings)
+
+    async def embed(self, texts: Any) -> Any:
+        return Vectors([[text.count(letter) + 0.1 for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts])
 
     async def aclose(self) -> None:
         pass
@@ -168,6 +183,13 @@ class ClosedOnce(Backend):
         self.open = False
 
 
+def embeds(give: Any) -> type:
+    async def embed(self: Any, texts: Any) -> Any:
+        return Vectors(give(texts))
+
+    return subclass(Embedder, embed=embed)
+
+
 async def breaks_alone(self: Any, messages: Any, tools: Any) -> Any:
     if messages[1].content.startswith("Move"):  # the task is only said to one that is alone
         raise KeyError("x")
@@ -265,6 +287,12 @@ BROKEN: dict[tuple[str, str], type] = {
     ),
     ("source", "test_refuses_what_is_not_there"): rows(Task("x", "f", 1)),
     ("source", "test_refuses_unknown_options"): rows(Task("x", "f", 1)),
+    ("embedder", "test_says_what_it_is"): subclass(Embedder, near=1.5),
+    ("embedder", "test_gives_a_vector_for_each_text"): embeds(lambda texts: [[0.0]] * len(texts)),
+    ("embedder", "test_no_texts_give_no_vectors"): embeds(lambda texts: [[1.0]] * max(1, len(texts))),
+    ("embedder", "test_a_vector_is_its_text_s_alone"): embeds(lambda texts: [[1.0, n] for n in range(len(texts))]),
+    ("embedder", "test_what_is_alike_is_near"): embeds(lambda texts: [[1.0, text == texts[1]] for text in texts]),
+    ("embedder", "test_refuses_unknown_settings"): subclass(Embedder, __init__=lambda self, settings: None),
     ("generator", "test_gives_scenarios_as_it_is_asked"): generating(
         lambda self, world, state, seed, tools=(): list(Generator().generate(world, state, seed))
     ),
@@ -281,7 +309,7 @@ BROKEN: dict[tuple[str, str], type] = {
 }
 GOOD = {
     "agent": Agent, "assessor": Assessor, "checker": Checker, "source": Source, "backend": Backend,
-    "generator": Generator, "user": User,
+    "embedder": Embedder, "generator": Generator, "user": User,
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from envscaler.plugin import (
     AssessorEntry,
     BackendEntry,
     CheckerEntry,
+    EmbedderEntry,
     ExecutorEntry,
     ExporterEntry,
     GeneratorEntry,
@@ -20,9 +21,9 @@ from envscaler.plugin import (
 )
 
 __all__ = [
-    "envscaler_agents", "envscaler_assessors", "envscaler_backends", "envscaler_checkers", "envscaler_executors",
-    "envscaler_exporters", "envscaler_generators", "envscaler_sources", "envscaler_specs", "envscaler_templates",
-    "envscaler_users",
+    "envscaler_agents", "envscaler_assessors", "envscaler_backends", "envscaler_checkers", "envscaler_embedders",
+    "envscaler_executors", "envscaler_exporters", "envscaler_generators", "envscaler_sources", "envscaler_specs",
+    "envscaler_templates", "envscaler_users",
 ]  # fmt: skip
 
 ENVSCALER_HOOKS = 1
@@ -98,6 +99,14 @@ def envscaler_sources() -> Iterable[SourceEntry]:
     from envscaler.builtin.sources import SOURCES
 
     return SOURCES
+
+
+@hookimpl
+def envscaler_embedders() -> Iterable[EmbedderEntry]:
+    """Vectors of words, offline, and models that make vectors."""
+    from envscaler.builtin.embedders import EMBEDDERS
+
+    return EMBEDDERS
 
 
 @hookimpl

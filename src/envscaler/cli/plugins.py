@@ -48,6 +48,7 @@ class PluginKind(StrEnum):
     assessor = "assessor"
     checker = "checker"
     backend = "backend"
+    embedder = "embedder"
     executor = "executor"
     exporter = "exporter"
     generator = "generator"

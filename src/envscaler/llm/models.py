@@ -86,7 +86,11 @@ class Models:
                 f"no model for the role {role}: give --llm {role}=BACKEND/MODEL, set ENVSCALER_LLM_{role.upper()}, or "
                 f"write [llm.{role}] into envscaler.toml"
             )
-        backend: Backend = self._find(settings.backend).make(settings.for_backend())
+        return self.around(self._find(settings.backend).make(settings.for_backend()), settings)
+
+    def around(self, backend: Backend, settings: RoleSettings) -> Llm:
+        """A backend as a role's is: over the ledger, cache and limits of this run. Raises UsageError when the limit on cost
+        could not be kept."""
         prices = Prices(
             settings.backend,
             settings.model_name,
@@ -98,7 +102,7 @@ class Models:
         )
         if self._budget.max_cost is not None and not prices.known():
             raise UsageError(
-                f"{prices.unknown()}. Until then --max-cost cannot be kept for the role {role}; --max-tokens can"
+                f"{prices.unknown()}. Until then --max-cost cannot be kept for the role {settings.role}; --max-tokens can"
             )
         if self._record is not None:
             from envscaler.llm.backends.replay import RecordingBackend

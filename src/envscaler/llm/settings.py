@@ -21,6 +21,7 @@ __all__ = [
     "from_environment",
     "from_flags",
     "from_table",
+    "from_text",
     "lay",
 ]
 
@@ -141,6 +142,13 @@ def from_flags(flags: Iterable[str]) -> Layer:
             _known_role(match[1], "--llm")
             roles[match[1]] = _spelled(match[2], f"--llm {match[1]}")
     return Layer("--llm", general, roles)
+
+
+def from_text(text: str, role: str, source: str) -> RoleSettings:
+    """The settings of what is asked beside the roles, from `BACKEND/MODEL,option=value,…` alone. Raises UsageError."""
+    settings = lay([Layer(source, {}, {role: _spelled(text, source)})], role)
+    assert settings is not None, "a text names a model, or is refused"
+    return settings
 
 
 def _known_role(role: str, source: str) -> None:

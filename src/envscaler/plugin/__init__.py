@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         AssessorEntry,
         BackendEntry,
         CheckerEntry,
+        EmbedderEntry,
         ExecutorEntry,
         ExporterEntry,
         GeneratorEntry,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         BadRow,
         CallEvent,
         Checker,
+        Embedder,
         EndEvent,
         Exporter,
         Finding,
@@ -40,27 +42,29 @@ if TYPE_CHECKING:
         Subject,
         Task,
         TaskSource,
+        Vectors,
         Verdict,
     )
     from envscaler.plugin.roles import Part, Said, UserSimulator
 
 __all__ = [
     "HOOKS_VERSION", "AgentEntry", "Assessor", "AssessorEntry", "BackendEntry", "BadRow", "CallEvent", "Checker",
-    "CheckerEntry", "EndEvent", "ExecutorEntry", "Exporter", "ExporterEntry", "Finding", "Generator", "GeneratorEntry",
-    "Judgement", "Means", "Part", "PluginWarning", "Said", "SourceEntry", "SpecsEntry", "Splits", "Subject", "Task",
-    "TaskSource", "TemplatesEntry", "UserEntry", "UserSimulator", "Verdict", "hookimpl",
+    "CheckerEntry", "Embedder", "EmbedderEntry", "EndEvent", "ExecutorEntry", "Exporter", "ExporterEntry", "Finding",
+    "Generator", "GeneratorEntry", "Judgement", "Means", "Part", "PluginWarning", "Said", "SourceEntry", "SpecsEntry",
+    "Splits", "Subject", "Task", "TaskSource", "TemplatesEntry", "UserEntry", "UserSimulator", "Vectors", "Verdict",
+    "hookimpl",
 ]  # fmt: skip
 
 _OFFERED = {
     "envscaler.plugin.entries": (
-        "AgentEntry AssessorEntry BackendEntry CheckerEntry ExecutorEntry ExporterEntry GeneratorEntry SourceEntry "
-        "SpecsEntry TemplatesEntry UserEntry"
+        "AgentEntry AssessorEntry BackendEntry CheckerEntry EmbedderEntry ExecutorEntry ExporterEntry "
+        "GeneratorEntry SourceEntry SpecsEntry TemplatesEntry UserEntry"
     ),
     "envscaler.plugin.hookspecs": "HOOKS_VERSION hookimpl",
     "envscaler.plugin.problems": "PluginWarning",
     "envscaler.plugin.records": (
-        "Assessor BadRow CallEvent Checker EndEvent Exporter Finding Generator Judgement Means Splits Subject "
-        "Task TaskSource Verdict"
+        "Assessor BadRow CallEvent Checker Embedder EndEvent Exporter Finding Generator Judgement Means Splits Subject "
+        "Task TaskSource Vectors Verdict"
     ),
     "envscaler.plugin.roles": "Part Said UserSimulator",
 }

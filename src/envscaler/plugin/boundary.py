@@ -101,10 +101,15 @@ class _Guarded:
         def run(*args: Any, **kwargs: Any) -> Any:
             result = boundary.run(doing, value, *args, **kwargs)
             if inspect.isawaitable(result):
-                return boundary.wait(doing, result)
+                return _awaited(boundary, doing, result, check)
             return result if check is None else check(boundary, doing, result)
 
         return run
+
+
+async def _awaited(boundary: Boundary, doing: str, result: Awaitable[Any], check: Check | None) -> Any:
+    value = await boundary.wait(doing, result)
+    return value if check is None else check(boundary, doing, value)
 
 
 def guarded(target: T, boundary: Boundary, what: str, checks: Mapping[str, Check]) -> T:

@@ -10,15 +10,15 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from envscaler.plugin.records import Assessor, Checker, Exporter, Generator, TaskSource
+from envscaler.plugin.records import Assessor, Checker, Embedder, Exporter, Generator, TaskSource
 from envscaler.plugin.roles import Part, UserSimulator
 
 if TYPE_CHECKING:
     from envscaler.work import Executor
 
 __all__ = [
-    "KINDS", "AgentEntry", "AssessorEntry", "BackendEntry", "CheckerEntry", "Entry", "ExecutorEntry", "ExporterEntry",
-    "GeneratorEntry", "Kind", "Sample", "SourceEntry", "SpecsEntry", "TemplatesEntry", "UserEntry",
+    "KINDS", "AgentEntry", "AssessorEntry", "BackendEntry", "CheckerEntry", "EmbedderEntry", "Entry", "ExecutorEntry",
+    "ExporterEntry", "GeneratorEntry", "Kind", "Sample", "SourceEntry", "SpecsEntry", "TemplatesEntry", "UserEntry",
 ]  # fmt: skip
 
 _NAME = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
@@ -68,6 +68,14 @@ class SourceEntry(_Made):
 
     factory: Callable[[], TaskSource]
     sample: Sample | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderEntry(_Made):
+    """What makes vectors of texts. ``factory(settings)`` gets what a command line says after the name (`model`, `base_url` …);
+    UsageError for a setting that is unknown or wrong, and for a package that is missing."""
+
+    factory: Callable[[Mapping[str, Any]], Embedder]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +190,7 @@ KINDS: Mapping[str, Kind] = {
     for kind in (
         Kind("backend", "backend", "envscaler_backends", BackendEntry),
         Kind("source", "task source", "envscaler_sources", SourceEntry),
+        Kind("embedder", "embedder", "envscaler_embedders", EmbedderEntry),
         Kind("assessor", "assessor", "envscaler_assessors", AssessorEntry),
         Kind("checker", "checker", "envscaler_checkers", CheckerEntry),
         Kind("generator", "generator of scenarios", "envscaler_generators", GeneratorEntry),

@@ -11,6 +11,7 @@ from envscaler.plugin.entries import (
     AssessorEntry,
     BackendEntry,
     CheckerEntry,
+    EmbedderEntry,
     ExecutorEntry,
     ExporterEntry,
     GeneratorEntry,
@@ -27,6 +28,7 @@ __all__ = [
     "envscaler_assessors",
     "envscaler_backends",
     "envscaler_checkers",
+    "envscaler_embedders",
     "envscaler_executors",
     "envscaler_exporters",
     "envscaler_generators",
@@ -56,6 +58,11 @@ def envscaler_backends() -> Iterable[BackendEntry]:  # type: ignore[empty-body]
 @hookspec
 def envscaler_sources() -> Iterable[SourceEntry]:  # type: ignore[empty-body]
     """The task sources, asked for when tasks are to be read."""
+
+
+@hookspec
+def envscaler_embedders() -> Iterable[EmbedderEntry]:  # type: ignore[empty-body]
+    """The embedders, asked for when themes are to be told apart."""
 
 
 @hookspec

@@ -22,11 +22,13 @@ from envscaler.plugin.records import (
     Assessor,
     BadRow,
     Checker,
+    Embedder,
     Exporter,
     Generator,
     Judgement,
     Task,
     TaskSource,
+    Vectors,
     Verdict,
 )
 from envscaler.plugin.roles import Part, UserSimulator
@@ -61,6 +63,7 @@ def _of(*wanted: type[Any]) -> Check:
 
 _CHECKS: Mapping[str, Mapping[str, Check]] = {
     "source": {"read": _rows},
+    "embedder": {"embed": _of(Vectors)},
     "assessor": {"assess": _of(Verdict)},
     "checker": {"on_call": _of(Judgement, type(None)), "on_end": _of(Judgement, type(None))},
     "generator": {"generate": _each},
@@ -201,6 +204,10 @@ class Plugins:
     def source(self, name: str) -> TaskSource:
         """A task source."""
         return cast(TaskSource, self.find("source", name).make())
+
+    def embedder(self, name: str, settings: Mapping[str, Any] | None = None) -> Embedder:
+        """An embedder with its settings."""
+        return cast(Embedder, self.find("embedder", name).make(dict(settings or {})))
 
     def assessor(self, name: str) -> Assessor:
         """An assessor."""

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from envscaler.work import Run
 
 __all__ = [
-    "Assessor", "BadRow", "CallEvent", "Checker", "EndEvent", "Exporter", "Finding", "Generator", "Judgement", "Means",
-    "Splits", "Status", "Subject", "Task", "TaskSource", "Verdict",
+    "Assessor", "BadRow", "CallEvent", "Checker", "Embedder", "EndEvent", "Exporter", "Finding", "Generator", "Judgement",
+    "Means", "Splits", "Status", "Subject", "Task", "TaskSource", "Vectors", "Verdict",
 ]  # fmt: skip
 
 Status = Literal["pass", "warn", "fail"]
@@ -68,6 +68,45 @@ class TaskSource(Protocol):
 
         Raises UsageError for a location that cannot be read and for an option that is unknown or wrong.
         """
+        ...
+
+
+# -- embedders
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """A vector for each text that was given, in the same order, all of one length. ``tokens``: what they took, 0 where
+    nothing is counted, None where nobody said."""
+
+    rows: Sequence[Sequence[float]]
+    tokens: int | None = 0
+
+    def __post_init__(self) -> None:
+        if len({len(row) for row in self.rows}) > 1:
+            raise ValueError("vectors must be of one length")
+        if any(not math.isfinite(number) for row in self.rows for number in row):
+            raise ValueError("a vector holds what is no number")
+
+
+class Embedder(Protocol):
+    """Makes vectors of texts: the more two mean the same, the smaller the angle between theirs.
+
+    ``identity`` says all that decides a vector besides the text, keys not included. ``near``: the cosine from which two
+    descriptions are of about the same thing. ``batch``: texts at most in a call. ``free`` is true where nothing is paid for.
+    """
+
+    identity: str
+    near: float
+    batch: int
+    free: bool
+
+    async def embed(self, texts: Sequence[str], /) -> Vectors:
+        """One attempt; a vector depends on its own text alone. What fails is an `LlmError` of `envscaler.llm.errors`."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections and memory."""
         ...
 
 

@@ -21,7 +21,19 @@ _COMMON = {
 }
 _FILES = {
     kind: {"src/{module}/__init__.py": f"{kind}.py.j2", "tests/test_{module}.py": f"test_{kind}.py.j2"}
-    for kind in ("agent", "assessor", "checker", "backend", "executor", "exporter", "generator", "source", "specs", "user")
+    for kind in (
+        "agent",
+        "assessor",
+        "checker",
+        "backend",
+        "embedder",
+        "executor",
+        "exporter",
+        "generator",
+        "source",
+        "specs",
+        "user",
+    )  # fmt: skip
 }
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from envscaler.testing.backends import BackendConformance
     from envscaler.testing.base import Conformance
     from envscaler.testing.checkers import CheckerConformance
+    from envscaler.testing.embedders import EmbedderConformance
     from envscaler.testing.executors import ExecutorConformance
     from envscaler.testing.exporters import ExporterConformance
     from envscaler.testing.folders import SpecsConformance, TemplatesConformance
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AgentConformance", "AssessorConformance", "BackendConformance", "CheckerConformance", "Conformance",
-    "ExecutorConformance", "ExporterConformance", "GeneratorConformance", "SourceConformance", "SpecsConformance",
-    "TemplatesConformance", "UserConformance", "judge", "subject",
+    "EmbedderConformance", "ExecutorConformance", "ExporterConformance", "GeneratorConformance", "SourceConformance",
+    "SpecsConformance", "TemplatesConformance", "UserConformance", "judge", "subject",
 ]  # fmt: skip
 
 _OFFERED = {
@@ -40,6 +41,7 @@ _OFFERED = {
     "envscaler.testing.backends": "BackendConformance",
     "envscaler.testing.checkers": "CheckerConformance",
     "envscaler.testing.base": "Conformance",
+    "envscaler.testing.embedders": "EmbedderConformance",
     "envscaler.testing.executors": "ExecutorConformance",
     "envscaler.testing.exporters": "ExporterConformance",
     "envscaler.testing.generators": "GeneratorConformance",

@@ -21,6 +21,7 @@ _SUITES = {
     "assessor": ("assessors", "AssessorConformance"),
     "backend": ("backends", "BackendConformance"),
     "checker": ("checkers", "CheckerConformance"),
+    "embedder": ("embedders", "EmbedderConformance"),
     "executor": ("executors", "ExecutorConformance"),
     "exporter": ("exporters", "ExporterConformance"),
     "generator": ("generators", "GeneratorConformance"),
