@@ -38,6 +38,7 @@ def table() -> list[str]:
     return result.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_the_table_in_the_reference_is_what_a_replay_gives(table: list[str]) -> None:
     page = (ROOT / "docs/reference/ports.md").read_text(encoding="utf-8").splitlines()
     assert table == [line for line in page if line.startswith("|")]

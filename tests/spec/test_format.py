@@ -116,6 +116,7 @@ def test_text_that_does_not_parse_is_an_error() -> None:
     assert error.value.diagnostics[0].span.path == "bad.yaml"
 
 
+@pytest.mark.slow
 def test_shipped_specs_are_formatted() -> None:
     for path in spec_files([Path(__file__).parents[2] / "specs"])[0]:
         text = path.read_text(encoding="utf-8")

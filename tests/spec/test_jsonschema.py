@@ -33,6 +33,7 @@ def test_it_is_a_schema() -> None:
     assert set(FORMS) <= set(SCHEMA["$defs"])
 
 
+@pytest.mark.slow
 def test_specs_are_valid(shed: str) -> None:
     folder = Path(__file__).parents[2] / "specs"
     for text in (shed, *(p.read_text(encoding="utf-8") for p in spec_files([folder])[0])):

@@ -46,7 +46,10 @@ SLIPS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SLIPS)
+FEW = ("state-key", "field-default", "tool-kind", "helper-type", "data-field")
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FEW else pytest.mark.slow) for n in SLIPS])
 def test_one_slip_is_one_message(name: str) -> None:
     right, wrong, place = SLIPS[name]
     assert BANK.count(right) >= 1

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
 
-from envscaler.session.files import spec_files
 from envscaler.spec.model import Spec
 from envscaler.spec.read import read_spec
 from envscaler.spec.types import (
@@ -175,11 +173,3 @@ def test_seven_hundred_lines_read_fast(shed: str) -> None:
     assert spec is not None
     assert not diagnostics
     assert time.process_time() - start < 2  # a third of a second on an idle machine
-
-
-def test_shipped_specs_read() -> None:
-    folder = Path(__file__).parents[2] / "specs"
-    for path in spec_files([folder])[0]:
-        spec, diagnostics = read_spec(path.name, path.read_text(encoding="utf-8"), base=path.parent)
-        assert spec is not None
-        assert [d.headline() for d in diagnostics if d.severity == "error"] == []

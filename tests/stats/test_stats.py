@@ -112,6 +112,7 @@ def test_the_papers_table_is_the_papers() -> None:
 # -- pictures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml")])
 def test_pictures_are_the_same_each_time(tmp_path: Path, small: Path, form: str, begins: bytes) -> None:
     pytest.importorskip("matplotlib")
@@ -123,6 +124,7 @@ def test_pictures_are_the_same_each_time(tmp_path: Path, small: Path, form: str,
         assert one.read_bytes().startswith(begins)
 
 
+@pytest.mark.slow
 def test_without_matplotlib_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real = builtins.__import__
 

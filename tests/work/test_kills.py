@@ -26,6 +26,7 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), st
 
 
 @posix
+@pytest.mark.slow
 @pytest.mark.parametrize(("threads", "kills"), [(1, 200), (3, 60)])
 def test_two_hundred_kills(tmp_path: Path, threads: int, kills: int, record_property: Any) -> None:
     """SIGKILL at 200 random moments of a run of 200 units: opening, claiming, working, writing."""

@@ -61,6 +61,7 @@ def test_many_at_once() -> None:
     assert done.began.stage < done.rounds[0].standing.stage
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
