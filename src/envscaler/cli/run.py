@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -62,6 +63,7 @@ def _progress() -> Iterator[tuple[Callable[[WholeProgress], None], Callable[[Ste
     """A line at the bottom of the terminal while a step is done, and one for good when it has ended."""
     with ExitStack() as stack:
         at: tuple[str, Told | None] = ("", None)
+        began = time.monotonic()
 
         def heard(now: WholeProgress) -> None:
             nonlocal at
@@ -72,17 +74,19 @@ def _progress() -> Iterator[tuple[Callable[[WholeProgress], None], Callable[[Ste
                 at[1](now.done, now.total, now.more, f"{now.step}: {now.doing}")
 
         def ended(step: Step) -> None:
-            nonlocal at
+            nonlocal at, began
             stack.close()
             at = "", None
-            _show(step)
+            _show(step, time.monotonic() - began)
+            began = time.monotonic()
 
         yield heard, ended
 
 
-def _show(step: Step) -> None:
-    unchanged = " (unchanged)" if step.state == "kept" else ""
-    echo(f"{step.name:<10} {step.line}{unchanged}")
+def _show(step: Step, seconds: float) -> None:
+    """A line for a step, with its time where a person looks on."""
+    more = " (unchanged)" if step.state == "kept" else f", {seconds:.1f} s" if sys.stdout.isatty() else ""
+    echo(f"{step.name:<10} {step.line}{more}")
     sys.stdout.flush()
     for text in step.notes:
         note(textwrap.indent(text.rstrip("\n"), " " * 11))

@@ -278,6 +278,8 @@ def report(found: Sequence[Assessed], form: str, *, threshold: float | None = No
             from envscaler.assess.reports.page import page
             from envscaler.spec.check import check_text
 
-            checked = {one.path: check_text(one.path, one.source) for one in found if one.verdicts}
+            checked = {
+                one.path: check_text(one.path, one.source, base=Path(one.path).parent) for one in found if one.verdicts
+            }
             return page(judged, checked, template_folders())
     raise UsageError(f"no such form of reports: {form}; there are json, junit, html")

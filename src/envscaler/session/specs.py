@@ -100,7 +100,7 @@ def checked_file(path: Path) -> Checked:
     text, problems = _read(path)
     if text is None:
         return Checked(path=str(path), source="", spec=None, diagnostics=problems)
-    return check_text(str(path), text)
+    return check_text(str(path), text, base=path.parent)
 
 
 def check(paths: Sequence[StrPath] | StrPath, *, jobs: int = 1) -> CheckReport:

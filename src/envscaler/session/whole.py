@@ -13,7 +13,7 @@ from envscaler.session.files import StrPath, many
 from envscaler.session.rollouts import MANIFEST as RUN
 from envscaler.session.specs import CheckReport
 from envscaler.session.templates import template_folders
-from envscaler.session.whole_books import Books, Entry, Product, product
+from envscaler.session.whole_books import Books, Entry, Product, product, products
 from envscaler.work.canonical import digest
 
 if TYPE_CHECKING:
@@ -144,10 +144,9 @@ def _done(plan: Plan, way: Way, books: Books) -> Step:
     key = digest(plan.name, [__version__, _templates(), plan.inputs(way), before])
     entry = books.entry(plan.name)
     if entry is not None:
-        found = [product(way.folder, one.path) for one in entry.products]
-        edited = books.edited(plan.name)
-        if entry.ended and entry.key == key and None not in found and not (edited and (plan.agents or plan.copy)):
-            return _kept(plan.name, entry, [one for one in found if one is not None], edited)
+        found, edited, lost = books.found(plan.name)
+        if entry.ended and entry.key == key and not lost and not (edited and (plan.agents or plan.copy)):
+            return _kept(plan.name, entry, found, edited)
         if entry.key != key or (entry.ended and not plan.agents):
             _may_go(plan, way, edited)
             books.remove(plan.places)
@@ -158,15 +157,13 @@ def _done(plan: Plan, way: Way, books: Books) -> Step:
         first, *more = str(error).splitlines() or [""]
         return Step(plan.name, "failed", f"failed: {first}", ok=False, code=error.exit_code, notes=tuple(more))
     state: State = "left out" if made.lacking else "made"
-    products = [one for path in plan.products if (one := product(way.folder, path)) is not None]
+    there = [one for path in plan.products for one in products(way.folder, path, plan.depth)]
     told = {"state": state, "line": made.line, "ok": made.ok, "figures": made.figures, "notes": list(made.notes)}
-    books.ended(plan.name, key, told, products)
-    return Step(
-        plan.name, state, made.line, made.ok, 0 if made.ok else _FOUND, made.figures, made.notes, tuple(products)
-    )
+    books.ended(plan.name, key, told, there)
+    return Step(plan.name, state, made.line, made.ok, 0 if made.ok else _FOUND, made.figures, made.notes, tuple(there))
 
 
-def _kept(name: str, entry: Entry, products: Sequence[Product], edited: Sequence[str]) -> Step:
+def _kept(name: str, entry: Entry, found: Sequence[Product], edited: Sequence[str]) -> Step:
     told = entry.told
     line = f"{told['line']}; {', '.join(edited)} changed by hand" if edited else told["line"]
     state: State = "kept" if told["state"] == "made" else "left out"
@@ -178,7 +175,7 @@ def _kept(name: str, entry: Entry, products: Sequence[Product], edited: Sequence
         0 if told["ok"] else _FOUND,
         told["figures"],
         tuple(told["notes"]),
-        tuple(products),
+        tuple(found),
     )
 
 

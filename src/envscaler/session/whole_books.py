@@ -20,7 +20,7 @@ try:
 except ImportError:  # no such locks here
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["MANIFEST", "Books", "Product", "product"]
+__all__ = ["MANIFEST", "Books", "Entry", "Product", "product", "products"]
 
 MANIFEST: Final = "manifest.json"
 _MARK: Final = "whole_run"  # a manifest with it is one of ours; its value is the form of the file
@@ -50,6 +50,15 @@ def product(folder: Path, path: str) -> Product | None:
     for file in files:
         whole.update(f"{file.relative_to(place).as_posix()}\0{_hash(file)}\n".encode())
     return Product(path, len(files), sum(f.stat().st_size for f in files), whole.hexdigest())
+
+
+def products(folder: Path, path: str, depth: int) -> list[Product]:
+    """The same for the things in a folder, and for those in these, so many deep; a file, and what lies deeper, as a whole."""
+    place = folder / path
+    if depth and place.is_dir():
+        return [one for part in sorted(place.iterdir()) for one in products(folder, f"{path}/{part.name}", depth - 1)]
+    one = product(folder, path)
+    return [] if one is None else [one]
 
 
 def _hash(file: Path) -> str:
@@ -103,11 +112,13 @@ class Books:
         """What is known of a step."""
         return self._steps.get(step)
 
-    def edited(self, step: str) -> list[str]:
-        """What the step made and somebody has changed since; what is gone is not meant."""
+    def found(self, step: str) -> tuple[list[Product], list[str], bool]:
+        """What the step made, as it is now; what of it somebody has changed since; and whether something is gone."""
         entry = self._steps.get(step)
-        found = [] if entry is None else [(one, product(self.folder, one.path)) for one in entry.products]
-        return [one.path for one, now in found if now is not None and now.sha256 != one.sha256]
+        now = [] if entry is None else [(one, product(self.folder, one.path)) for one in entry.products]
+        there = [(one, found) for one, found in now if found is not None and found.files >= one.files]
+        edited = [one.path for one, found in there if found.sha256 != one.sha256]
+        return [found for _, found in there], edited, len(there) < len(now)
 
     def begun(self, step: str, key: str) -> None:
         """A step begins, of which nothing is whole any more."""

@@ -80,6 +80,7 @@ def _facts(way: Way, options: Mapping[str, Any]) -> dict[str, Any]:
         "scenarios": _scenarios(figures),
         "played": _played(figures),
         "data": _data(way, figures),
+        "learnt": max((one["samples"] for one in figures["sft"].get("forms", {}).values()), default=0),
         "links": {name: step.state in ("made", "kept") for name, step in way.steps.items()},
     }
 

@@ -77,7 +77,7 @@ class Made:
 class Plan:
     """A step before it is done. ``after``: those whose products it reads. ``places`` are its own within the folder; ``inputs``:
     what else it is made from, as JSON. ``agents`` are those who play in the run that it makes, which others may add to.
-    ``copy``: what it made is not to be edited at all."""
+    ``copy``: what it made is not to be edited at all. ``depth``: how deep in its folder single files are told apart."""
 
     name: str
     after: tuple[str, ...]
@@ -86,6 +86,7 @@ class Plan:
     inputs: Callable[[Way], Any] = lambda way: None
     agents: tuple[str, ...] = ()
     copy: bool = False
+    depth: int = 0
 
     @property
     def products(self) -> tuple[str, ...]:
@@ -140,7 +141,8 @@ def _pages(way: Way) -> Made:
         if one.output is not None:
             pages.append(f"{PAGES}/{one.output.name}")
         way.hear("pages", "writing pages", len(pages), len(way.subjects))
-    return Made(f"{count(len(pages), 'page')} about {count(len(way.subjects), 'spec')}", {"pages": pages})
+    line = pages[0] if len(pages) == 1 else f"{count(len(pages) - 1, 'page')} and {pages[-1]}"
+    return Made(line, {"pages": pages})
 
 
 # -- the verdict
@@ -403,7 +405,7 @@ STEPS: Final = (
         lambda way: way.options.seed,
         _IDLERS,
     ),
-    Plan("sft", ("run",), (SFT,), _sft, lambda way: way.options.seed),
-    Plan("rl", ("check", "scenarios"), (RL,), _rl, _parquet),
+    Plan("sft", ("run",), (SFT,), _sft, lambda way: way.options.seed, depth=2),
+    Plan("rl", ("check", "scenarios"), (RL,), _rl, _parquet, depth=1),
 )
 """All steps, in the order in which they are done."""
