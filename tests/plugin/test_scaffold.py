@@ -16,7 +16,19 @@ from envscaler.cli.app import app
 from envscaler.session.plugins import open_plugins
 from tests.plugin.fake import declare, install, on_path
 
-KINDS = ("agent", "assessor", "checker", "backend", "embedder", "executor", "exporter", "generator", "source", "specs", "user")
+KINDS = [
+    "agent",
+    "assessor",
+    "checker",
+    "backend",
+    "embedder",
+    "executor",
+    "exporter",
+    "generator",
+    "source",
+    "specs",
+    "user",
+]
 
 
 def new(*words: str) -> tuple[int, str]:

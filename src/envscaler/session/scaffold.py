@@ -19,21 +19,10 @@ _COMMON = {
     "tox.ini": "tox.ini.j2",
     "src/{module}/py.typed": "",
 }
+_KINDS = "agent assessor checker backend embedder executor exporter generator source specs user"
 _FILES = {
     kind: {"src/{module}/__init__.py": f"{kind}.py.j2", "tests/test_{module}.py": f"test_{kind}.py.j2"}
-    for kind in (
-        "agent",
-        "assessor",
-        "checker",
-        "backend",
-        "embedder",
-        "executor",
-        "exporter",
-        "generator",
-        "source",
-        "specs",
-        "user",
-    )  # fmt: skip
+    for kind in _KINDS.split()
 }
 
 
