@@ -1,4 +1,4 @@
-"""The source: options checked, files found, each read by the reader of its format."""
+"""The source: options checked, files found, each read by its rows."""
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,98 +8,103 @@ from typing import Any
 
 from envscaler.errors import UsageError
 from envscaler.plugin import BadRow, Task
+from envscaler_tables.workbook import cells, value_of
 
-__all__ = ["Options", "Tables", "chosen"]
+__all__ = ["Options", "Spreadsheets"]
 
-_FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
-_KNOWN = ("text", "extra", "format", "delimiter", "encoding", "limit")
+_SUFFIXES = (".xlsx", ".xlsm")
+_KNOWN = ("text", "extra", "sheet", "header")
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``text``: the column with the task. ``extra``: columns to keep beside it; None means all others. ``format``: `csv` or
-    `parquet`, by default that of the suffix. ``delimiter`` and ``encoding`` are for CSV. ``limit``: tasks at most."""
+    """``text``: the column with the task. ``extra``: columns to keep beside it; None means all others. ``sheet``: the one that
+    is read, None for the first. ``header``: the row with the names of columns, None for the first that holds anything."""
 
     text: str = "text"
     extra: tuple[str, ...] | None = None
-    format: str | None = None
-    delimiter: str | None = None
-    encoding: str = "utf-8"
-    limit: int | None = None
+    sheet: str | None = None
+    header: int | None = None
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Options":
         """The options; UsageError for one that is unknown or wrong."""
         for name in given:
             if name not in _KNOWN:
-                raise UsageError(f"tables has no option {name}{_near(name, _KNOWN)}; it has {', '.join(_KNOWN)}")
-        for name in ("text", "format", "delimiter", "encoding"):
+                raise UsageError(f"spreadsheet has no option {name}{_near(name, _KNOWN)}; it has {', '.join(_KNOWN)}")
+        for name in ("text", "sheet"):
             if given.get(name) is not None and not isinstance(given[name], str):
                 raise UsageError(f"{name} must be text, not {given[name]!r}")
-        extra, limit = given.get("extra"), given.get("limit")
-        if extra is not None and (isinstance(extra, str) or not all(isinstance(name, str) for name in extra)):
-            raise UsageError(f"extra must be a list of columns, not {extra!r}")
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
-            raise UsageError(f"limit must be a whole number from 0, not {limit!r}")
-        if given.get("format") not in (None, "csv", "parquet"):
-            raise UsageError(f"format must be csv or parquet, not {given['format']!r}")
-        if len(given.get("delimiter") or ",") != 1:
-            raise UsageError(f"delimiter must be one character, not {given['delimiter']!r}")
+        extra, header = given.get("extra"), given.get("header")
+        if isinstance(extra, str):
+            extra = [name.strip() for name in extra.split(",") if name.strip()]
+        if extra is not None and not all(isinstance(name, str) for name in extra):
+            raise UsageError(f"extra must be a list of columns, not {given['extra']!r}")
+        if header is not None and (isinstance(header, bool) or not str(header).isdecimal() or int(header) < 1):
+            raise UsageError(f"header must be a row, from 1, not {header!r}")
         return cls(
             text=given.get("text") or "text",
             extra=None if extra is None else tuple(extra),
-            format=given.get("format"),
-            delimiter=given.get("delimiter"),
-            encoding=given.get("encoding") or "utf-8",
-            limit=limit,
+            sheet=given.get("sheet"),
+            header=None if header is None else int(header),
         )
 
 
-class Tables:
-    """Reads a CSV or Parquet file, or all of a folder by name. A row without a task is a BadRow, and the next is read."""
+class Spreadsheets:
+    """Reads a spreadsheet, or all of a folder by name. A row without a task is a BadRow, and the next is read."""
 
     def read(self, location: str, options: Mapping[str, Any]) -> Iterator[Task | BadRow]:
         """The rows, each when it is asked for; UsageError for what cannot be read and for wrong options."""
-        chosen_options = Options.of(options)
-        left = chosen_options.limit
+        own = Options.of(options)
         for path in _files(Path(location)):
-            for row in _rows(path, chosen_options):
-                if left == 0:
-                    return
-                if left is not None and isinstance(row, Task):
-                    left -= 1
-                yield row
-
-
-def _rows(path: Path, options: Options) -> Iterator[Task | BadRow]:
-    kind = options.format or _FORMATS.get(path.suffix.lower())
-    if kind == "csv":
-        from envscaler_tables.csvfile import rows
-    elif kind == "parquet":
-        from envscaler_tables.parquet import rows
-    else:
-        raise UsageError(f"{path}: what format it has is not said by its name; give the option format: csv or parquet")
-    yield from rows(path, options)
+            yield from _rows(path, own)
 
 
 def _files(location: Path) -> list[Path]:
     if not location.is_dir():
         return [location]
-    found = sorted(p for p in location.iterdir() if p.suffix.lower() in _FORMATS and not p.name.startswith("."))
+    found = sorted(p for p in location.iterdir() if p.suffix.lower() in _SUFFIXES and p.name[0] not in ".~")
     if not found:
-        raise UsageError(f"no CSV or Parquet file in {location}")
+        raise UsageError(f"no spreadsheet in {location}")
     return found
 
 
-def chosen(path: Path, columns: list[str], options: Options) -> tuple[str, ...]:
-    """The columns to keep beside the task's. UsageError for columns that are missing, and for a name that two have."""
-    twice = sorted({name for name in columns if columns.count(name) > 1})
+def _rows(path: Path, options: Options) -> Iterator[Task | BadRow]:
+    names: list[str] = []
+    columns: dict[str, int] = {}
+    for label, number, row in cells(path, options.sheet):
+        if not names:
+            if number < (options.header or 1) or not any(value not in (None, "") for value in row):
+                continue
+            names = ["" if value is None else str(value).strip() for value in row]
+            columns = _columns(label, names, options)
+        elif any(value not in (None, "") for value in row):
+            yield _row(label, number, row, columns, options.text)
+    if not names:
+        raise UsageError(f"{path}: empty; a header is wanted")
+
+
+def _columns(label: str, names: list[str], options: Options) -> dict[str, int]:
+    """Where the task stands and what is kept beside it, by name. UsageError for columns that are missing or there twice."""
+    named = [name for name in names if name]
+    twice = sorted({name for name in named if named.count(name) > 1})
     if twice:
-        raise UsageError(f"{path}: two columns are called {', '.join(twice)}")
-    for name in (options.text, *(options.extra or ())):
-        if name not in columns:
-            raise UsageError(f"{path}: no column is called {name!r}{_near(name, columns)}; it has {', '.join(columns)}")
-    return tuple(c for c in columns if c != options.text) if options.extra is None else options.extra
+        raise UsageError(f"{label}: two columns are called {', '.join(twice)}")
+    wanted = [options.text, *(named if options.extra is None else options.extra)]
+    for name in wanted:
+        if name not in named:
+            raise UsageError(f"{label}: no column is called {name!r}{_near(name, named)}; it has {', '.join(named)}")
+    return {name: names.index(name) for name in wanted}
+
+
+def _row(label: str, number: int, row: tuple[Any, ...], columns: Mapping[str, int], text: str) -> Task | BadRow:
+    values = {name: row[place] if place < len(row) else None for name, place in columns.items()}
+    said = values.pop(text)
+    if said is None or (isinstance(said, str) and not said.strip()):
+        return BadRow(label, number, f"no text in {text}")
+    if not isinstance(said, str):
+        return BadRow(label, number, f"{text} holds {type(said).__name__}, not text")
+    return Task(said.strip(), label, number, {name: value_of(value) for name, value in values.items()})
 
 
 def _near(name: str, names: Iterable[str]) -> str:
