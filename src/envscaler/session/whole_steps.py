@@ -128,7 +128,7 @@ def _compile(way: Way) -> Made:
         notes += [render_text([problem], {one.path: one.source}) for problem in one.failures]
         way.hear("compile", "compiling", len(modules), len(way.subjects))
     examples = sum(one.figures["examples"] for one in way.subjects)
-    held = f"{count(len(notes), 'check')} of them failed" if notes else f"all {examples} examples hold"
+    held = f"{count(examples, 'example')}, {count(len(notes), 'failure')}"
     line = f"{count(len(modules), 'class', 'classes')}, {count(lines, 'line')}; {held}"
     return Made(line, {"modules": modules, "lines": lines, "failures": len(notes)}, not notes, tuple(notes[:_TOLD]))
 
