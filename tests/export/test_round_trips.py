@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from envscaler.export.llamafactory import BETWEEN, LlamaFactory
+from envscaler.agents import parse
+from envscaler.export.llamafactory import BETWEEN, LlamaFactory, conversation
 from envscaler.export.openai import OpenAI
 from envscaler.export.parquet import Parquet
 from envscaler.export.plain import Jsonl
 from envscaler.export.sample import Sample, with_reasoning
 from envscaler.export.trl import Trl
-from envscaler.llm.messages import Message
+from envscaler.export.writing import json_text, whole
+from envscaler.llm.messages import Message, ToolCall
 from envscaler.rollout.trajectory import Trajectory
 from envscaler.testing.exporters import sample
 from tests.export.made import samples
@@ -164,3 +167,44 @@ def test_parquet(tmp_path: Path) -> None:
     assert Trajectory.from_json(plain) == one.trajectory
     assert json.loads(row["trained"]) == list(one.trained)
     assert (row["turns"], row["calls"], row["environment"]) == (4, 0, "bank")
+
+
+@few
+@given(
+    st.recursive(
+        st.text(st.characters() | st.sampled_from("\ud800\udfff\ud83d\ude00\\u")),
+        lambda inner: st.lists(inner, max_size=4),
+    )
+)
+def test_no_half_of_a_pair_is_left(value: Any) -> None:
+    """Arrow loads no file with one; all else is as it was, text that looks like an escape too."""
+    text = json_text(value)
+    made = whole(text)
+    made.encode("ascii")
+    json.dumps(json.loads(made), ensure_ascii=False).encode("utf-8")
+    joined = re.sub("[\ud800-\udbff][\udc00-\udfff]", lambda m: m[0].encode("utf-16", "surrogatepass").decode("utf-16"), json.dumps(value, ensure_ascii=False))  # fmt: skip
+    assert json.loads(made) == json.loads(re.sub("[\ud800-\udfff]", "\ufffd", joined))
+
+
+def test_lines_that_every_reader_takes(tmp_path: Path) -> None:
+    one = sample()
+    told = (*one.trajectory.messages[:-1], Message("assistant", "\ud800 \\ud800 \U0001f4b6"))
+    odd = replace(one, trajectory=replace(one.trajectory, messages=told))
+    for exporter, file in ((LlamaFactory({}), "lf"), (Trl({}), "trl"), (OpenAI({}), "openai"), (Jsonl({}), "jsonl")):
+        (tmp_path / file).mkdir()
+        exporter.write({"train": lambda: iter([odd])}, tmp_path / file)
+        row = json.loads((tmp_path / file / "train.jsonl").read_text(encoding="ascii").splitlines()[-1])
+        text = row["conversations"][-1]["value"] if file == "lf" else row["messages"][-1]["content"]
+        half = {"jsonl": "\ud800"}.get(file, "\ufffd")
+        assert text == f"{half} \\ud800 \U0001f4b6"
+
+
+def test_tags_in_reasoning() -> None:
+    """They end no thinking, and are no calls."""
+    thought = "I write <tool_call>{}</tool_call>, </think> and <think>."
+    one = Message("assistant", "", thought, (ToolCall("a", "first", "{}"),))
+    [_, turn] = conversation([Message("user", "Go."), one])
+    assert turn["from"] == "gpt"
+    found = parse(turn["value"])
+    assert (found.content, found.problems, [c.name for c in found.calls]) == ("", (), ["first"])
+    assert found.reasoning == thought.replace("</think", "< /think").replace("<think", "< think")

@@ -125,7 +125,8 @@ def conversation(messages: Sequence[Message]) -> list[dict[str, str]]:
     `function_call`), the world's first.
 
     Results of the calls of one turn stand in one `observation`, in the order of the calls. A turn with text beside its calls
-    is a `gpt` turn in which the calls are written out as the Qwen templates do, since `function_call` has no place for text.
+    is a `gpt` turn in which the calls are written out as the Qwen templates do, since `function_call` has no place for text;
+    so is one whose reasoning speaks of calls in tags, which the library would take for those of the turn.
     """
     turns: list[dict[str, str]] = []
     for ours, group in _sides(messages):
@@ -154,9 +155,10 @@ def _agents(group: Sequence[Message]) -> Iterator[dict[str, str]]:
     for message in group:
         if not message.tool_calls:
             yield {"from": "gpt", "value": thinking(message) + message.content}
-        elif message.content:
+        elif message.content or "tool_call>" in message.reasoning:
             calls = "\n".join(f"<tool_call>\n{_call_text(call)}\n</tool_call>" for call in message.tool_calls)
-            yield {"from": "gpt", "value": f"{thinking(message)}{message.content}\n{calls}"}
+            text = f"{message.content}\n" if message.content else ""
+            yield {"from": "gpt", "value": f"{thinking(message)}{text}{calls}"}
         else:
             calls = f"[{', '.join(map(_call_text, message.tool_calls))}]"
             yield {"from": "function_call", "value": thinking(message) + calls}

@@ -22,7 +22,7 @@ class Jsonl:
         self._reasoning = choice(settings, "reasoning", REASONING, "all")
 
     def write(self, splits: Splits[Sample], folder: Path) -> Mapping[str, int]:
-        return lines_of(splits, folder, self.row)
+        return lines_of(splits, folder, self.row, str)
 
     def row(self, sample: Sample) -> dict[str, Any]:
         """The JSON object of a trajectory."""

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from envscaler.diagnostics import nearest, one_of
 from envscaler.errors import UsageError
 from envscaler.llm.messages import Message
 from envscaler.plugin.records import Splits
 
-__all__ = ["choice", "json_text", "known", "lines_of", "thinking", "with_ids", "write_lines"]
+__all__ = ["choice", "json_text", "known", "lines_of", "thinking", "whole", "with_ids", "write_lines"]
 
 T = TypeVar("T")
+# One escape of JSON after the other, so that what an escaped backslash stands before is none.
+_ESCAPE: Final = re.compile(r"\\(?:ud[89ab]..\\ud[c-f]..|(?P<half>ud[89a-f]..)|.)")
+_TAG: Final = re.compile(r"<(?=/?think)")
 
 
 def known(exporter: str, settings: Mapping[str, Any], names: Sequence[str]) -> None:
@@ -39,25 +43,37 @@ def json_text(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def write_lines(path: Path, rows: Iterable[Any]) -> int:
-    """Write a line of JSON for each row; how many."""
+def whole(text: str) -> str:
+    """JSON in ASCII with U+FFFD for halves of surrogate pairs: Arrow, which trainers read with, loads no file that has one."""
+    return _ESCAPE.sub(_whole, text) if "\\ud" in text else text
+
+
+def _whole(escape: re.Match[str]) -> str:
+    return "\\ufffd" if escape["half"] else escape[0]
+
+
+def write_lines(path: Path, rows: Iterable[Any], mend: Callable[[str], str] = whole) -> int:
+    """Write a line of JSON for each row; how many. ``mend`` is done to each."""
     count = 0
     with path.open("w", encoding="ascii", newline="\n") as lines:
         for count, row in enumerate(rows, 1):  # noqa: B007
-            lines.write(json_text(row) + "\n")
+            lines.write(mend(json_text(row)) + "\n")
     return count
 
 
-def lines_of(splits: Splits[T], folder: Path, row: Callable[[T], Any]) -> dict[str, int]:
+def lines_of(
+    splits: Splits[T], folder: Path, row: Callable[[T], Any], mend: Callable[[str], str] = whole
+) -> dict[str, int]:
     """Write a file of lines for each part of the data, a row for each sample; how many are in which."""
     return {
-        (name := f"{split}.jsonl"): write_lines(folder / name, map(row, samples())) for split, samples in splits.items()
+        (name := f"{split}.jsonl"): write_lines(folder / name, map(row, samples()), mend)
+        for split, samples in splits.items()
     }
 
 
 def thinking(message: Message) -> str:
-    """The reasoning of a message as a text before its content, empty where it has none."""
-    return f"<think>\n{message.reasoning}\n</think>\n\n" if message.reasoning else ""
+    """The reasoning of a message as a text before its content, empty where it has none; no tag in it ends it."""
+    return f"<think>\n{_TAG.sub('< ', message.reasoning)}\n</think>\n\n" if message.reasoning else ""
 
 
 def with_ids(message: Message) -> dict[str, Any]:
