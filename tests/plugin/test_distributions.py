@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml"))
-PUBLIC = {"envscaler", "envscaler.errors", "envscaler.plugin", "envscaler.testing"}
+PUBLIC = {"envscaler", "envscaler.errors", "envscaler.plugin", "envscaler.work", "envscaler.testing"}
 
 
 def imports(file: Path) -> set[str]:

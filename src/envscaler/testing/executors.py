@@ -65,7 +65,7 @@ class ExecutorConformance(Conformance):
     def test_does_every_unit_once(self) -> None:
         """Of twenty units each is called once, and its done hears its value, in whatever order."""
         ends = self._ends([{"value": n} for n in range(_UNITS)])
-        want([one.value for one in ends] == list(range(_UNITS)), f"the values are {[one.value for one in ends]}")
+        want([one.value for one in ends] == list(range(_UNITS)), f"the units gave {_shown(ends)}")
 
     def test_has_the_width_it_was_given(self) -> None:
         """`width` is the number it was given, and so many units are under way at once; with 0 it chooses, 1 at least."""
@@ -73,14 +73,15 @@ class ExecutorConformance(Conformance):
         want(self.make({**self.settings, "width": 0}).width >= 1, "width is less than 1")
         with tempfile.TemporaryDirectory() as folder:
             met = [{"meet": folder, "name": str(n), "many": 3, "seconds": self.seconds / 2} for n in range(3)]
-            values = [one.value for one in self._ends(met, 3)]
-        want(values == [True] * 3, "three units were not under way at once")
+            ends = self._ends(met, 3)
+        values = [one.value for one in ends]
+        want(values == [True] * 3, f"three units were not under way at once: {_shown(ends)}")
 
     def test_carries_values_as_they_are(self) -> None:
         """What goes in comes out: lone surrogates, long integers, nested values, None."""
         values = ["\ud800\u0000é", 10**400, {"a": [None, {"b": (1, 2.5, True)}]}, None, ""]
         ends = self._ends([{"value": value} for value in values])
-        want([one.value for one in ends] == values, f"the values are {[one.value for one in ends]}")
+        want([one.value for one in ends] == values, f"the units gave {_shown(ends)}")
 
     def test_an_error_is_a_problem_of_its_unit(self) -> None:
         """What a unit raises becomes its problem, with class and message; the other units go on."""
@@ -121,9 +122,7 @@ class ExecutorConformance(Conformance):
         dead = ends.pop(1)
         want(dead.raised is None, f"a killed worker must not end the run: {dead.raised}")
         want(dead.problem is not None or dead.value == "elsewhere", f"the unit of the killed worker gave {dead}")
-        want(
-            [one.value for one in ends] == list(range(8)), f"the values of the others are {[one.value for one in ends]}"
-        )
+        want([one.value for one in ends] == list(range(8)), f"the others gave {_shown(ends)}")
 
     def test_does_the_units_of_a_run(self) -> None:
         """A run of it has all outcomes in order, and has nothing to do the second time."""
@@ -142,6 +141,10 @@ class ExecutorConformance(Conformance):
     def test_refuses_unknown_settings(self) -> None:
         """A setting that it does not know is a UsageError."""
         refused("an executor with an unknown setting", self.make, {**self.settings, "width": 1, "no_such_setting": 1})
+
+
+def _shown(ends: Sequence[Ended]) -> str:
+    return str([one.raised or (str(one.problem) if one.problem else one.value) for one in ends])[:2000]
 
 
 # -- the units
