@@ -49,6 +49,11 @@ def synth(server: ModelServer, *more: str, tasks: str = "tasks.jsonl", **options
     return run("synth", *given, "-o", "out", *SMALL, "--llm", server.llm(backoff=0.01, **options), *more)
 
 
+def ends(code: int, result: Result) -> Result:
+    assert result.exit_code == code, result.output
+    return result
+
+
 def stage(server: ModelServer, name: str, *more: str) -> Result:
     return run("draft", name, "out.run", "--llm", server.llm(), *more)
 
@@ -108,7 +113,7 @@ def test_tasks_become_sound_specs_and_a_second_run_asks_nothing(model: Knowing, 
 
 def test_stages_one_by_one_come_to_the_same(server: ModelServer) -> None:
     rows("Lend me Emma.", "Put Ulysses back.")
-    assert synth(server).exit_code == 0
+    ends(0, synth(server))
     whole = files("out", "out.run")
     for folder in ("out", "out.run"):
         Path(folder).rename(f"{folder}.whole")
@@ -133,7 +138,7 @@ def test_one_sentence_grows_into_a_spec(server: ModelServer) -> None:
     [told] = manifests("out")
     assert told["source"] == {"task": SENTENCE, "origin": None}
     asked = len(server.log)
-    assert synth(server, "--theme", SENTENCE, tasks="").exit_code == 0
+    ends(0, synth(server, "--theme", SENTENCE, tasks=""))
     assert len(server.log) == asked
 
 
@@ -170,7 +175,7 @@ def test_an_unfinished_spec_that_a_person_mends_is_the_draft_from_then_on(model:
     model.wrong = {"tools.lend": {**lend, "examples": [{"call": {"book_id": "B-1"}, "returns": 7}]}}
     model.stubborn = True
     common = ("--theme", SENTENCE, "--tries", "1", "--repairs", "0")
-    assert synth(server, *common, tasks="").exit_code == 1
+    ends(1, synth(server, *common, tasks=""))
     unfinished = only("out.run/unfinished", "*.yaml")
     unfinished.write_text(unfinished.read_text().replace("returns: 7", "returns: 1"))
     asked = len(server.log)
@@ -188,8 +193,8 @@ def test_a_limit_keeps_what_is_finished_and_more_of_it_goes_on(server: ModelServ
     assert short.exit_code == 6, short.output
     assert "the limit of 1,400 tokens is reached" in short.output
     assert len(manifests("out")) == 1
-    assert synth(server, "--max-cost", "0.0001", "--concurrency", "1", price_in=1, price_out=2).exit_code == 6
-    assert synth(server, "--concurrency", "1").exit_code == 0
+    ends(6, synth(server, "--max-cost", "0.0001", "--concurrency", "1", price_in=1, price_out=2))
+    ends(0, synth(server, "--concurrency", "1"))
     assert len(manifests("out")) == 3
     assert max(Counter(digest for digest, _ in server.log).values()) == 1
 
@@ -247,12 +252,12 @@ def test_one_mistake_gives_one_line(server: ModelServer) -> None:
 
 def test_an_edited_plan_is_what_is_written_and_only_that(server: ModelServer) -> None:
     rows("Lend me Emma.", "Put Ulysses back.")
-    assert synth(server).exit_code == 0
+    ends(0, synth(server))
     plan, other = sorted(Path("out.run/plans").iterdir())
     before, asked = files("out", "out.run"), len(server.log)
     edited = plan.read_text().replace('"Take a copy back."', '"Take a copy back that was lent."')
     plan.write_text(edited)
-    assert synth(server).exit_code == 0
+    ends(0, synth(server))
     assert len(server.log) == asked + 1  # the tools, in one reply: states and helpers were asked for in the same words
     now = files("out", "out.run")
     changed = {name for name in now if now[name] != before.get(name)}
@@ -267,17 +272,17 @@ def test_an_edited_plan_is_what_is_written_and_only_that(server: ModelServer) ->
     assert '+      "description": "Take a copy back."' in shown.output
     assert "was edited, and would be written anew; nothing was changed, --overwrite does it" in shown.output
     assert plan.read_text() == edited
-    assert stage(server, "plan", "--only", other.stem).exit_code == 0
-    assert stage(server, "plan", "--overwrite").exit_code == 0
+    ends(0, stage(server, "plan", "--only", other.stem))
+    ends(0, stage(server, "plan", "--overwrite"))
     assert plan.read_bytes() == before[str(plan)]
-    assert synth(server).exit_code == 0
+    ends(0, synth(server))
     assert files("out", "out.run") == before
     assert len(server.log) == asked + 1
 
 
 def test_an_edit_is_not_written_over_when_what_it_was_made_from_changes(server: ModelServer) -> None:
     rows("Lend me Emma.")
-    assert synth(server).exit_code == 0
+    ends(0, synth(server))
     plan, selected, spec = only("out.run/plans", "*"), Path("out.run/selected.jsonl"), only("out", "*.yaml")
     plan.write_text(plan.read_text().replace('"Take a copy back."', '"Take one back."'))
     selected.write_text(selected.read_text().replace("A shelf of books", "A rack of books"))
@@ -287,32 +292,32 @@ def test_an_edit_is_not_written_over_when_what_it_was_made_from_changes(server: 
     assert '-      "title": "A shelf of books' in made.output or '-    "title": "A shelf of books' in made.output
     now = files("out", "out.run")
     assert {name for name in now if now[name] != before[name]} == set()
-    assert synth(server, "--overwrite").exit_code == 0
+    ends(0, synth(server, "--overwrite"))
     assert "Take one back" not in plan.read_text()
     assert "A shelf of books" in selected.read_text() and "A shelf of books" in spec.read_text()  # noqa: PT018
 
 
 def test_a_finished_spec_that_was_edited_stays_and_so_does_one_of_ones_own(server: ModelServer) -> None:
     rows("Lend me Emma.")
-    assert synth(server).exit_code == 0
+    ends(0, synth(server))
     spec = only("out", "*.yaml")
     mine = spec.read_text() + "# mine\n"
     spec.write_text(mine)
-    assert synth(server).exit_code == 0
+    ends(0, synth(server))
     shown = stage(server, "prove")
     assert shown.exit_code == 1
     assert "-# mine" in shown.output
     assert spec.read_text() == mine
     Path("out.run").rename("elsewhere")  # now nobody knows who wrote it
-    assert synth(server).exit_code == 1
+    ends(1, synth(server))
     assert spec.read_text() == mine
-    assert synth(server, "--overwrite").exit_code == 0
+    ends(0, synth(server, "--overwrite"))
     assert "# mine" not in spec.read_text()
 
 
 def test_an_edited_file_that_cannot_be_read_is_told_with_its_line(server: ModelServer) -> None:
     rows("Lend me Emma.", "Put Ulysses back.")
-    assert synth(server).exit_code == 0
+    ends(0, synth(server))
     themes = Path("out.run/themes.jsonl")
     first, second = themes.read_text().splitlines()
     worse = second.replace('"usefulness": 8', '"usefulness": 80')

@@ -61,7 +61,7 @@ class Knowing:
             "title": f"{self.whole['title']} {mark}",
             "name": f"{self.whole['name']}_{mark}",
             "summary": f"Where this is done: {first}",
-            "introduction": f"{first} {self.whole['description']} " * 2,
+            "introduction": f"{first} {self.whole['description']} " * 4,
             "usefulness": 8,
             "modelability": 9,
         }

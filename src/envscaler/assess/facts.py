@@ -20,6 +20,7 @@ from envscaler.runtime import shapes as s
 from envscaler.runtime.declared import Rule
 from envscaler.spec.checked import Checked, CheckedBody
 from envscaler.spec.types import Type
+from envscaler.trees import parsed
 
 __all__ = ["Environmental", "Facts", "ToolFacts"]
 
@@ -119,7 +120,7 @@ class Facts:
         found: dict[Any, None] = {}
         for one in self.checked.with_helpers(body):
             try:
-                tree = ast.parse(one.block.source)
+                tree = parsed(one.block.source)
             except SyntaxError:
                 continue
             literals = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]

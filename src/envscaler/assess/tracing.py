@@ -12,6 +12,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any, Literal
 
 from envscaler.assess.facts import Facts
+from envscaler.trees import parsed
 
 __all__ = ["Branch", "Tracer"]
 
@@ -180,7 +181,7 @@ def _definitions(module: Any, file: str) -> dict[int, ast.FunctionDef]:
         except (OSError, TypeError):
             return {}
     try:
-        tree = ast.parse(text)
+        tree = parsed(text)
     except SyntaxError:
         return {}
     return {node.lineno: node for node in tree.body if isinstance(node, ast.FunctionDef)}

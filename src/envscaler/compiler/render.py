@@ -9,6 +9,7 @@ from envscaler.compiler import templates
 from envscaler.compiler.literals import quoted
 from envscaler.compiler.plan import ModulePlan
 from envscaler.compiler.sourcemap import compact, line_map
+from envscaler.trees import parsed
 
 __all__ = ["render_module"]
 
@@ -34,7 +35,7 @@ _IMPORTS = (
 def render_module(plan: ModulePlan, folders: Sequence[str] = ()) -> tuple[str, dict[int, int]]:
     """The module's text, and for its lines the lines of the spec. ``folders``: of templates, before the shipped ones."""
     body = templates.render("module/body.py.j2", folders, plan=plan)
-    tree = ast.parse(body)
+    tree = parsed(body)
     imports = _imports({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)})
     head = templates.render("module/head.py.j2", folders, plan=plan, imports=imports)
     offset = head.count("\n")

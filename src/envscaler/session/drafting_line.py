@@ -99,13 +99,13 @@ class Line:
                 continue
             first = seen.setdefault(" ".join(row.text.split()), where)
             if first != where:
-                self._lose(Loss("tasks", where, "same-task", f"as {first}", chosen=True))
+                self._lose(Loss("tasks", where, "same-task", f"as {first}", chosen=True), quiet=True)
                 continue
             rows.append(TaskRow(text=row.text, file=row.file, line=row.line, source=source, extra=row.extra))
             if len(rows) == own.limit:
                 break
         self._put("tasks.jsonl", rows_text(rows))
-        self._end("tasks", f"{len(rows)} tasks")
+        self._end("tasks", _many(len(rows), "task"))
 
     def filter(self) -> None:
         """Which tasks need a world, into `filtered.jsonl`."""
@@ -124,7 +124,7 @@ class Line:
             if not one.stateful:
                 self._lose(Loss("filter", _place(one.task, one.origin), "not-stateful", one.reason, chosen=True))
         self._put("filtered.jsonl", rows_text(made))
-        self._end("filter", f"{sum(one.stateful for one in made)} of {len(tasks)} tasks need a world")
+        self._end("filter", f"{sum(one.stateful for one in made)} of {_many(len(tasks), 'task')} in need of a world")
 
     def infer(self) -> None:
         """The theme behind each task, into `themes.jsonl`."""
@@ -134,7 +134,7 @@ class Line:
             Theme.model_validate(done.value) for done in self._good(INFER, [_unit(r.task, r.origin) for r in rows])
         ]
         self._put("themes.jsonl", rows_text(themes))
-        self._end("infer", f"{len(themes)} themes")
+        self._end("infer", _many(len(themes), "theme"))
 
     def select(self) -> None:
         """The themes to be drafted, into `selected.jsonl`, and a map of all."""
@@ -158,7 +158,7 @@ class Line:
                 write_map(selection, picture)
         if not themes:
             self._put("selected.jsonl", "")
-        self._end("select", f"{len(chosen)} of {len(themes)} themes selected")
+        self._end("select", f"{len(chosen)} of {_many(len(themes), 'theme')} selected")
 
     def ask(self, sentence: str) -> Theme | None:
         """The theme of a sentence, which goes into `asked.jsonl`; one that is there is taken as it stands."""
@@ -271,7 +271,8 @@ class Line:
             return None
         plan = Plan.model_validate(value)
         text = self.folder.put(f"plans/{name}.json", _plan_text(plan), anew=self.anew)
-        size = f"{len(plan.states)} states, {len(plan.rules)} rules, {len(plan.tools)} tools"
+        parts = (("state", plan.states), ("rule", plan.rules), ("tool", plan.tools))
+        size = ", ".join(_many(len(found), what) for what, found in parts)
         self._did("plan", name, size, len(plan.problems), done)
         return self.folder.record(f"plans/{name}.json", Plan) if text != _plan_text(plan) else plan
 
@@ -310,7 +311,7 @@ class Line:
         at = self.environments[name]
         at.verdict, at.file = proof["verdict"], str(self.folder.path(f"{place}/{name}.yaml"))
         rounds = proof["repairs"]["rounds"]
-        repaired = f", {rounds} round{'' if rounds == 1 else 's'} of repair" if rounds else ""
+        repaired = f", {_many(rounds, 'round')} of repair" if rounds else ""
         self._did("prove", name, f"{proof['verdict']}{repaired}", len(proof["problems"]), done)
         if not sound:
             first = proof["problems"][0]["title"] if proof["problems"] else ""
@@ -436,6 +437,10 @@ def _write_unit(name: str, plan: Plan) -> dict[str, Any]:
 
 def _prove_unit(name: str, text: str) -> dict[str, Any]:
     return {"label": name, "text": text}
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _plan_text(plan: Plan) -> str:

@@ -178,7 +178,7 @@ class Desk:
     def _unheard(self, error: LlmError) -> None:
         from envscaler.llm.errors import CallError
 
-        if not (isinstance(error, CallError) and error.transient):
+        if not isinstance(error, CallError):
             return
         with self._lock:
             self._unanswered += 1

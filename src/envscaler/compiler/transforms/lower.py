@@ -9,6 +9,7 @@ from typing import cast
 
 import libcst as cst
 
+from envscaler import trees
 from envscaler.compiler.ending import Row, copies, counter
 from envscaler.compiler.transforms import (
     arithmetic,
@@ -114,7 +115,7 @@ class _Walk(cst.CSTTransformer):
         """Lines of code, each with its line in the block, as statements."""
         source = "\n".join(row for row, _ in rows)
         made: list[cst.BaseStatement] = list(cst.parse_module(source).body)
-        places = (node.lineno for node in _python_order(ast.parse(source).body))
+        places = (node.lineno for node in _python_order(trees.parsed(source).body))
         for statement, place in zip(_in_order(made), places, strict=True):
             self.lines[statement] = rows[place - 1][1]
         return made
@@ -218,7 +219,7 @@ def _otherwise(orelse: cst.If | cst.Else | None) -> Iterator[cst.CSTNode]:
 def _ends(source: str) -> dict[int, int]:
     """The last line of what begins on each line; of a compound statement the last line of its head."""
     found: dict[int, int] = {}
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(trees.parsed(source)):
         if isinstance(node, ast.stmt):
             body = getattr(node, "body", None)
             end = body[0].lineno - 1 if body else node.end_lineno or node.lineno

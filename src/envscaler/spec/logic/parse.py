@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -13,6 +12,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 from envscaler.diagnostics import Diagnostic, Span
 from envscaler.spec.model import Block
 from envscaler.spec.scan import NO_MATCH, scan_logic
+from envscaler.trees import parsed
 
 __all__ = ["Parsed", "parse_block"]
 
@@ -60,9 +60,7 @@ def parse_block(block: Block, *, expression: bool = False) -> tuple[Parsed | Non
     if problems:
         return None, problems
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(block.source, feature_version=_GRAMMAR)
+        tree = parsed(block.source, _GRAMMAR)
     except SyntaxError as error:
         return None, [_syntax(block, error, expression)]
     except (RecursionError, MemoryError, ValueError) as error:

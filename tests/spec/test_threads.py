@@ -1,0 +1,35 @@
+"""Logic is parsed by several threads at once."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+from envscaler.trees import parsed
+
+SOURCE = "def f(a, b):\n    return [x * (a + b) for x in range(10) if x % 2 == (a, [b, {x: -x}])]\n" * 20
+
+
+def give_way(phase: str, info: dict[str, int]) -> None:
+    time.sleep(0.0001)
+
+
+@contextmanager
+def collecting() -> Iterator[None]:
+    """What is collected in the midst of a parse lets the other threads run."""
+    often = gc.get_threshold()
+    gc.callbacks.append(give_way)
+    gc.set_threshold(100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*often)
+        gc.callbacks.remove(give_way)
+
+
+def test_trees_are_whole() -> None:
+    with collecting(), ThreadPoolExecutor(4) as pool:
+        assert {len(tree.body) for tree in pool.map(parsed, [SOURCE] * 24)} == {20}
