@@ -54,6 +54,18 @@ def test_bounds_are_kept() -> None:
     assert left(options, *edge) == (["b", "c", "d"], {})
 
 
+def test_conversations_may_have_bounds_of_their_own() -> None:
+    """As in the paper: 3 to 29, and 5 to 39 in conversations."""
+    options = replace(ANY, turns=(3, 29), talks=(5, 39))
+    found = [
+        like(id=f"{setting[0]}{turns}", setting=setting, turns=turns)
+        for setting in ("conversation", "non-conversation")
+        for turns in (2, 3, 4, 5, 29, 30, 39, 40)
+    ]
+    assert left(options, *found) == (["c5", "c29", "c30", "c39", "n3", "n4", "n5", "n29"], {"turns": 8})
+    assert left(replace(ANY, talks=(5, None)), *found)[1] == {"turns": 3}
+
+
 def test_duplicates_and_best_are_by_scenario_and_setting() -> None:
     others = [like(id="b", scenario="t"), like(id="c", setting="non-conversation"), like(id="d", calls="y")]
     assert left(replace(ANY, duplicates=False), GOOD, *others)[0] == ["a", "b", "c", "d"]

@@ -19,6 +19,7 @@ from envscaler.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from envscaler.export.filters import Bounds
     from envscaler.session.exporting import Exported
     from envscaler.session.impossible import Judged
 
@@ -63,7 +64,10 @@ def export(
     turns: Annotated[
         str | None,
         typer.Option(
-            "--turns", metavar="LEAST:MOST", help="Only those with so many replies of the agent.", show_default=False
+            "--turns",
+            metavar="LEAST:MOST[,…]",
+            help="Only those with so many replies of the agent; conversations may have bounds of their own: 3:29,5:39.",
+            show_default=False,
         ),
     ] = None,
     best: Annotated[
@@ -126,8 +130,9 @@ def export(
     from envscaler.session.impossible import JudgeOptions
 
     statuses = tuple(status or ("finished",))
+    bounds, talks = _turns(turns)
     filters = FilterOptions(
-        () if "any" in statuses else statuses, malformed, _turns(turns), min_reward, duplicates, best, judge
+        () if "any" in statuses else statuses, malformed, bounds, min_reward, duplicates, best, judge, talks
     )
     told = _settings(settings or []) | ({} if reasoning is None else {"reasoning": reasoning.value})
     with bar("judging", wanted=judge) as progress:
@@ -167,17 +172,23 @@ def _of_judge(judged: Judged) -> Iterator[str]:
         yield f"{sum(judged.unusable.values())} without a usable verdict ({wrong}) are kept"
 
 
-def _turns(text: str | None) -> tuple[int | None, int | None]:
-    """`3:29`, `3:`, `:29` or `3` as bounds."""
+def _turns(text: str | None) -> tuple[Bounds, Bounds | None]:
+    """Bounds for all, and for conversations where they have their own."""
     if text is None:
-        return None, None
+        return (None, None), None
+    first, comma, talks = text.partition(",")
+    return _bounds(first, text), _bounds(talks, text) if comma else None
+
+
+def _bounds(text: str, whole: str) -> Bounds:
+    """`3:29`, `3:`, `:29` or `3` as bounds."""
     least, colon, most = text.partition(":")
     try:
         bounds = [int(part) if part.strip() else None for part in (least, most if colon else least)]
     except ValueError:
         bounds = []
     if not bounds or not text.strip(" :") or any(bound is not None and bound < 0 for bound in bounds):
-        raise UsageError(f"--turns is two numbers with a colon between, like 3:29, not {text!r}")
+        raise UsageError(f"--turns is two numbers with a colon between, like 3:29 or 3:29,5:39, not {whole!r}")
     return bounds[0], bounds[1]
 
 

@@ -12,10 +12,13 @@ from envscaler.errors import UsageError
 from envscaler.export.sample import malformed_steps
 from envscaler.rollout.trajectory import Trajectory
 
-__all__ = ["IMPOSSIBLE", "Filter", "FilterOptions", "Impossible", "Seen", "apply", "filters", "seen"]
+__all__ = ["IMPOSSIBLE", "Bounds", "Filter", "FilterOptions", "Impossible", "Seen", "apply", "filters", "seen"]
 
 FINISHED: Final = ("finished",)
 IMPOSSIBLE: Final = "impossible"
+
+
+Bounds = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +76,25 @@ class FilterOptions:
     """What is kept.
 
     ``statuses``: how an episode may have ended, empty for anyhow. ``malformed``: replies that could not be read are no reason
-    to leave one out. ``turns``: the least and the most replies of the agent, None for no bound. ``min_reward``: what is not
-    scored has less than any. ``duplicates``: the same calls in the same scenario may be there twice. ``best``: how many of
-    each scenario and setting, the best first. ``judge``: those are left out of which a judge says that their task could not
-    be done.
+    to leave one out. ``turns``: the least and the most replies of the agent, None for no bound; ``talks``: those of
+    conversations, None for the same. ``min_reward``: what is not scored has less than any. ``duplicates``: the same calls in
+    the same scenario may be there twice. ``best``: how many of each scenario and setting, the best first. ``judge``: those are
+    left out of which a judge says that their task could not be done.
     """
 
     statuses: tuple[str, ...] = FINISHED
     malformed: bool = False
-    turns: tuple[int | None, int | None] = (None, None)
+    turns: Bounds = (None, None)
     min_reward: float | None = None
     duplicates: bool = False
     best: int | None = None
     judge: bool = False
+    talks: Bounds | None = None
 
     def __post_init__(self) -> None:
-        least, most = self.turns
-        if least is not None and most is not None and least > most:
-            raise UsageError(f"no number of turns lies between {least} and {most}")
+        for least, most in (self.turns, self.talks or self.turns):
+            if least is not None and most is not None and least > most:
+                raise UsageError(f"no number of turns lies between {least} and {most}")
         if self.best is not None and self.best < 1:
             raise UsageError(f"the best {self.best} of a scenario are none; give 1 or more")
 
@@ -107,9 +111,11 @@ def filters(options: FilterOptions, judge: Impossible | None = None) -> tuple[Fi
         made.append(Filter("status", _each(lambda s: s.status in options.statuses)))
     if not options.malformed:
         made.append(Filter("format", _each(lambda s: not s.malformed)))
-    least, most = options.turns
-    if least is not None or most is not None:
-        made.append(Filter("turns", _each(lambda s: (least or 0) <= s.turns <= (s.turns if most is None else most))))
+    talks = options.turns if options.talks is None else options.talks
+    if {*options.turns, *talks} != {None}:
+        made.append(
+            Filter("turns", _each(lambda s: _within(s.turns, talks if s.setting == "conversation" else options.turns)))
+        )
     wanted = options.min_reward
     if wanted is not None:
         made.append(Filter("reward", _each(lambda s: s.reward is not None and s.reward >= wanted)))
@@ -142,6 +148,11 @@ def _judged(impossible: Impossible) -> Callable[[Sequence[Seen]], list[Seen]]:
         return [one for one in found if (one.run, one.id) not in out]
 
     return keep
+
+
+def _within(number: int, bounds: Bounds) -> bool:
+    least, most = bounds
+    return (least is None or number >= least) and (most is None or number <= most)
 
 
 def _once(found: Sequence[Seen]) -> list[Seen]:
