@@ -428,11 +428,12 @@ class Collection:
     def load(self, saved: tuple[Any, ...]) -> None:
         """Take over changes saved from a collection over the same base."""
         own, gone, self.added, self.top = saved
-        self.own.clear()
-        self.own.update(own)
-        self.gone = set(gone)
-        self.overlay = None
-        self._aim()
+        if own or gone or self.own or self.gone:
+            self.own.clear()
+            self.own.update(own)
+            self.gone = set(gone)
+            self.overlay = None
+            self._aim()
 
     def reset(self) -> None:
         """Drop the episode's changes."""

@@ -184,10 +184,10 @@ def _fixed(leaf: Leaf, field: s.Field | None, value: Any) -> bool:
 
 def literals(trial: Trial) -> Iterator[Reason]:
     """What the goals ask for that nobody told, and that no step finds or brings about."""
-    text, known = _text(trial), _known(trial)
+    text, known = _text(trial), _Known(_brought(trial))
     for number, goal in enumerate(trial.scenario.goals):
         for literal in _constants(goal.expr):
-            if not _is_known(literal, known) and not _tells(text, literal):
+            if not known.has(literal) and not _tells(text, literal):
                 problem = (
                     f"goal {number + 1} asks for {_shown(literal)}, which is neither told, found nor brought about"
                 )
@@ -204,7 +204,23 @@ def _constants(expr: str) -> Iterator[Any]:
             yield node.value
 
 
-def _known(trial: Trial) -> list[Any]:
+class _Known:
+    """What is known to somebody: texts, one after the other, and the sizes of numbers."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.texts = "\0".join(dict.fromkeys(one for one in values if isinstance(one, str)))
+        numbers = {one for one in values if one.__class__ in (int, float)}
+        self.sizes = {abs(Decimal(repr(one))) for one in numbers}
+
+    def has(self, literal: str | int | float) -> bool:
+        """Whether a text is one of them or stands in one, or a number is as large as one, or goes without saying."""
+        if isinstance(literal, str):
+            return literal in self.texts
+        size = abs(Decimal(repr(literal)))
+        return size <= 1 or size in self.sizes or (size < 10 and size == int(size))
+
+
+def _brought(trial: Trial) -> list[Any]:
     """What the solution's calls say, find and bring about."""
     values: list[Any] = []
     for call, result in zip(trial.calls, trial.results, strict=True):
@@ -221,16 +237,6 @@ def _known(trial: Trial) -> list[Any]:
     values += (value for _, value in _places(trial.scenario.submitted))
     values.append(len(changes))
     return values
-
-
-def _is_known(literal: Any, known: Sequence[Any]) -> bool:
-    if isinstance(literal, str):
-        return any(isinstance(one, str) and literal in one for one in known)
-    if abs(literal) <= 1:
-        return True
-    size = abs(Decimal(repr(literal)))
-    numbers = [abs(Decimal(repr(one))) for one in known if one.__class__ in (int, float)]
-    return size in numbers or (size < 10 and size == int(size))
 
 
 # -- numbered wishes

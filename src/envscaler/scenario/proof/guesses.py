@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from random import Random
 from typing import Any, Final
 
@@ -112,7 +113,7 @@ class Guesses:
             return self._one(keys or offered or ["Note"])
         if shape in (s.INT, s.MONEY, s.NUMBER, s.FLOAT, s.DURATION):
             offered += [1, 2, 5]
-        near = [one for value in offered[:3] for one in list(near_values(shape, value))[:3]]
+        near = [one for value in offered[:3] for one in islice(near_values(shape, value), 3)]
         return self._one([*offered, *near])
 
     def _one(self, values: Sequence[Any]) -> Any:

@@ -110,30 +110,39 @@ def _miss(trial: Trial, one: _Try) -> Miss | None:
 
 
 def _replacements(trial: Trial) -> dict[str, Iterator[_Try]]:
-    places: dict[str, list[list[_Try]]] = {"record": [], "amount": [], "choice": []}
+    places: dict[str, list[Iterator[_Try]]] = {"record": [], "amount": [], "choice": []}
     for step in trial.writes:
         call = trial.calls[step]
         tool = trial.world.tools[call.tool]
-        values = OtherValues(trial.world, trial.at(step))
+        values, free = OtherValues(trial.world, trial.at(step)), free_places(trial, step)
         for name, value in call.arguments.items():
             if name not in tool.params:
                 continue
-            by_path: dict[tuple[str, str], list[_Try]] = {}
+            by_path: dict[tuple[str, str], list[Other]] = {}
             for other in values.of(tool.params[name], value):
-                if not free(trial, step, other.path):
-                    by_path.setdefault((other.kind, other.path), []).append(_put(trial, step, other))
-            for (kind, _), tries in by_path.items():
-                places[kind].append(tries)
-    return {kind: _in_turn(lists) for kind, lists in places.items()}
+                if not is_free(other.path, free):
+                    by_path.setdefault((other.kind, other.path), []).append(other)
+            for (kind, _), others in by_path.items():
+                places[kind].append(_puts(trial, step, others))
+    return {kind: _in_turn(streams) for kind, streams in places.items()}
 
 
-def free(trial: Trial, step: int, path: str) -> bool:
-    """Whether any value would do at a place of a step's arguments."""
+def free_places(trial: Trial, step: int) -> frozenset[str]:
+    """The places of a step's arguments where any value would do."""
     sources = trial.scenario.solution[step].sources
+    return frozenset(path for path, source in sources.items() if source.kind == "free")
+
+
+def is_free(path: str, places: frozenset[str]) -> bool:
+    """Whether a place is one of those, or within one."""
+    if not places:
+        return False
     names = parts(path)
-    return any(
-        (at := sources.get("/".join(names[:n]))) is not None and at.kind == "free" for n in range(1, len(names) + 1)
-    )
+    return any("/".join(names[:n]) in places for n in range(1, len(names) + 1))
+
+
+def _puts(trial: Trial, step: int, others: Iterable[Other]) -> Iterator[_Try]:
+    return (_put(trial, step, other) for other in others)
 
 
 def _put(trial: Trial, step: int, other: Other) -> _Try:
@@ -145,9 +154,9 @@ def _put(trial: Trial, step: int, other: Other) -> _Try:
     return _Try(note, step, (changed, *trial.calls[step + 1 :]), sure=0)
 
 
-def _in_turn(lists: Sequence[Sequence[_Try]]) -> Iterator[_Try]:
-    """The first of each list, then the second of each."""
-    return (one for row in zip_longest(*lists) for one in row if one is not None)
+def _in_turn(streams: Iterable[Iterable[_Try]]) -> Iterator[_Try]:
+    """The first of each stream, then the second of each."""
+    return (one for row in zip_longest(*streams) for one in row if one is not None)
 
 
 # -- more, and less
@@ -159,15 +168,11 @@ def _more(trial: Trial) -> Iterator[_Try]:
     mine = [trial.calls[step] for step in trial.writes if trial.calls[step].actor == "agent"]
     streams = []
     for call in mine:
-        tool, values = trial.world.tools[call.tool], OtherValues(trial.world, trial.at(last))
-        others = [
-            o
-            for name, value in call.arguments.items()
-            if name in tool.params
-            for o in values.of(tool.params[name], value)
-        ]
-        changed = [replaced(call.arguments, other.path, other.value) for other in others if other.kind != "record"]
-        streams.append([_extra_try(last, call.tool, arguments) for arguments in (*changed[:3], call.arguments)])
+        tool, values = trial.world.tools[call.tool], OtherValues(trial.world, trial.at(last), records=False)
+        named = ((tool.params[name], value) for name, value in call.arguments.items() if name in tool.params)
+        others = islice((other for param, value in named for other in values.of(param, value)), 3)
+        changed = [replaced(call.arguments, other.path, other.value) for other in others]
+        streams.append([_extra_try(last, call.tool, arguments) for arguments in (*changed, call.arguments)])
     return _in_turn(streams)
 
 

@@ -33,11 +33,12 @@ class Other:
 
 
 class OtherValues:
-    """Looks for other values in the state that an episode is in."""
+    """Looks for other values in the state that an episode is in; unless ``records``, none that names another record."""
 
-    def __init__(self, world: World, env: Environment) -> None:
+    def __init__(self, world: World, env: Environment, *, records: bool = True) -> None:
         self.world = world
-        self.env = env
+        self.state = env._state
+        self.records = records
         self._known: dict[tuple[str, Any], list[Other]] = {}
 
     def of(self, field: s.Field, value: Any) -> Iterator[Other]:
@@ -87,30 +88,30 @@ class OtherValues:
             yield from (Other("amount", path, one) for one in near_values(shape, value))
 
     def _has(self, collection: str, value: Any) -> bool:
-        return value in self.env.final[collection]
+        return getattr(self.state, collection).get(value) is not None
 
     def _records(self, collection: str, key: Any, path: str) -> list[Other]:
+        if not self.records:
+            return []
         found = self._known.get((collection, key))
         if found is None:
             found = self._known[collection, key] = self._alike(collection, key)
         return [Other("record", path, one.value, one.alike) for one in found]
 
     def _alike(self, collection: str, key: Any) -> list[Other]:
-        records = self.env.final[collection]
-        keys = list(records)
-        if key not in records:
+        part = getattr(self.state, collection)
+        keys, mine = list(part.each()), part.get(key)
+        if mine is None:
             return [Other("record", "", one) for one in keys[:_KEYS]]
         at = keys.index(key)
         near = [one for one in keys[max(0, at - _KEYS // 2) : at + _KEYS // 2 + 1] if one != key]
-        mine = records[key]
-        fields = [(name, mine[name]) for name in mine]
-        found = []
-        for one in near:
-            other = records[one]
-            found.append(
-                Other("record", "", one, sum(name in other and other[name] == value for name, value in fields))
-            )
+        found = [Other("record", "", one, _in_common(mine, part.get(one))) for one in near]
         return sorted(found, key=lambda other: -other.alike)
+
+
+def _in_common(one: Mapping[str, Any], other: Mapping[str, Any]) -> int:
+    """How many fields of two records are equal."""
+    return sum(name in other and other[name] == value for name, value in one.items())
 
 
 def _fields(shape: s.Struct | s.Union, value: Mapping[str, Any]) -> tuple[s.Field, ...]:

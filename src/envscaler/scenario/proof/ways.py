@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, pairwise
@@ -10,8 +11,8 @@ from typing import Any, Final
 
 from envscaler.scenario.pointers import replaced
 from envscaler.scenario.proof.guesses import Guesses
-from envscaler.scenario.proof.near import free
-from envscaler.scenario.proof.others import OtherValues
+from envscaler.scenario.proof.near import free_places, is_free
+from envscaler.scenario.proof.others import Other, OtherValues
 from envscaler.scenario.proof.trial import Call, End, Trial
 
 __all__ = ["Way", "free_values", "other_ways"]
@@ -88,17 +89,21 @@ def free_values(trial: Trial, wanted: int) -> Iterator[tuple[int, str, Way]]:
     """Steps and places of arguments that are free, each with the end that another value there comes to."""
     for step in trial.writes:
         call = trial.calls[step]
-        tool = trial.world.tools[call.tool]
-        values = OtherValues(trial.world, trial.at(step))
-        tried: dict[str, int] = {}
-        for name, value in call.arguments.items():
-            if name not in tool.params:
+        tried: Counter[str] = Counter()
+        for other in _others_where_free(trial, step):
+            if tried[other.path] >= wanted:
                 continue
-            for other in values.of(tool.params[name], value):
-                if not free(trial, step, other.path) or tried.get(other.path, 0) >= wanted:
-                    continue
-                changed = Call(call.tool, replaced(call.arguments, other.path, other.value), step, call.actor)
-                end = trial.run((changed, *trial.calls[step + 1 :]), step)
-                if all(got.ok == had.ok for got, had in zip(end.results, trial.results[step:], strict=True)):
-                    tried[other.path] = tried.get(other.path, 0) + 1
-                    yield step, other.path, Way("free-value", {"step": step, "put": {other.path: other.value}}, end)
+            changed = Call(call.tool, replaced(call.arguments, other.path, other.value), step, call.actor)
+            end = trial.run((changed, *trial.calls[step + 1 :]), step)
+            if all(got.ok == had.ok for got, had in zip(end.results, trial.results[step:], strict=True)):
+                tried[other.path] += 1
+                yield step, other.path, Way("free-value", {"step": step, "put": {other.path: other.value}}, end)
+
+
+def _others_where_free(trial: Trial, step: int) -> list[Other]:
+    free, call = free_places(trial, step), trial.calls[step]
+    if not free:
+        return []
+    params, values = trial.world.tools[call.tool].params, OtherValues(trial.world, trial.at(step))
+    named = ((params[name], value) for name, value in call.arguments.items() if name in params)
+    return [other for param, value in named for other in values.of(param, value) if is_free(other.path, free)]
