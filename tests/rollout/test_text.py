@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -82,6 +83,17 @@ def test_from_many_threads(file: Path) -> None:
         found = list(pool.map(one, range(64)))
     assert {reward for reward, _ in found} == {1.0}
     assert len(set(found)) == 2
+
+
+def test_within_an_event_loop(file: Path) -> None:
+    """As in a notebook, or in a trainer that has no threads for environments."""
+
+    async def inside() -> float | None:
+        episodes = envscaler.Episodes(file, user="facts")
+        episodes.begin(episodes.ids[0])
+        return play(envscaler.Episodes(file), episodes.ids[0])[0]
+
+    assert asyncio.run(inside()) == 1.0
 
 
 def test_tools_that_come_later(bank: Bank) -> None:

@@ -15,6 +15,8 @@ import atexit
 import json
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -185,7 +187,20 @@ _OF_THREAD = threading.local()
 
 
 def waited(work: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine. All episodes of a thread share one event loop: a thousand loops would need 3,000 files."""
+    """The result of a coroutine, for callers that do not wait for it, be it within an event loop of theirs, as in a notebook:
+    that stands still meanwhile."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _alone(work)
+    aside: ThreadPoolExecutor | None = getattr(_OF_THREAD, "aside", None)
+    if aside is None:
+        aside = _OF_THREAD.aside = ThreadPoolExecutor(1, "episodes")
+    return aside.submit(copy_context().run, _alone, work).result()
+
+
+def _alone(work: Coroutine[Any, Any, T]) -> T:
+    """All episodes of a thread share one event loop: a thousand loops would need 3,000 files."""
     loop: asyncio.AbstractEventLoop | None = getattr(_OF_THREAD, "loop", None)
     if loop is None:
         loop = _OF_THREAD.loop = asyncio.new_event_loop()
