@@ -9,7 +9,7 @@ from tests.docs.page import ROOT, Block, Page, blocks, pages, prepare
 
 _BLOCKS = {path: blocks(path) for path in pages() if path.exists()}
 _RUN: dict[Path, Page] = {}
-QUICK = ("README.md", "first-environment.md", "language.md", "replay.md", "runtime.md", "semantics.md")
+QUICK = ("first-environment.md", "language.md", "replay.md", "runtime.md", "semantics.md")
 
 
 @pytest.fixture(scope="module")
