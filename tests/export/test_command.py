@@ -130,6 +130,7 @@ def test_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code, output = export("card.yaml", "card.yaml", "-f", "rl-parquet", "-o", "out")
     assert code == 0, output
     assert manifest("out")["dropped"] == {"not to be read": 0, "duplicate": 1}
+    assert parquet.read_table("out/train.parquet")["spec_hash"][0].as_py().startswith("sha256:")
     (row,) = parquet.read_table("out/train.parquet").to_pylist()
     assert [m["role"] for m in row["prompt"]] == ["system", "user"]
     assert row["prompt"][1]["content"] == row["task"] == "Card K-3003 was stolen from me. Please block it."

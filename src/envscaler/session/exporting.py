@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -209,21 +209,23 @@ class _Tasks:
     def __init__(self, paths: Sequence[Path], options: ExportOptions, states: Path) -> None:
         from envscaler.scenario.model import Scenario
         from envscaler.scenario.reading import read_scenarios
+        from envscaler.session.worlds import Worlds
 
         found: dict[str, tuple[Path, Scenario]] = {}
+        self._worlds = Worlds(options.specs, any_hash=options.any_hash)
         self.read = bad = 0
         for path in paths:
             for one in read_scenarios(path):
                 self.read += 1
                 if isinstance(one, Scenario):
-                    named = one if one.id else one.named()
+                    known = one if one.spec.hash else replace(one, spec=self._worlds.of(one.spec).ref)
+                    named = known if known.id else known.named()
                     found.setdefault(named.id, (path, named))
                 else:
                     bad += 1
         self.dropped = {"not to be read": bad, "duplicate": self.read - bad - len(found)}
         self._found = list(found.values())
         self.environments = [one.spec.name for _, one in self._found]
-        self._options = options
         self._states = states
 
     def samples(self) -> Iterator[TaskSample]:
@@ -232,12 +234,11 @@ class _Tasks:
         from envscaler.rollout.stage import Stage
         from envscaler.scenario.states import StateStore
         from envscaler.session.templates import template_folders
-        from envscaler.session.worlds import Worlds
 
-        worlds, kept = Worlds(self._options.specs, any_hash=self._options.any_hash), StateStore(self._states)
+        kept = StateStore(self._states)
         stages: dict[Any, Stage] = {}
         for path, one in self._found:
-            world = worlds.of(one.spec)
+            world = self._worlds.of(one.spec)
             if one.spec not in stages:
                 stages[one.spec] = Stage(world, templates=template_folders())
             stage = stages[one.spec]
