@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import random
+import sys
 import tracemalloc
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler
@@ -363,6 +364,15 @@ def test_locations_that_cannot_be_read(tmp_path: Path) -> None:
         read("csv", tmp_path, files="*.x")
     with pytest.raises(UsageError, match="written hf:OWNER/NAME"):
         read("csv", "hf:Set")
+
+
+def test_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for package in ("huggingface_hub", "pyarrow"):
+        monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(UsageError, match=r"hf:Team/Set needs huggingface_hub: pip install 'envscaler\[hub\]'"):
+        read("toolace", "hf:Team/Set")
+    with pytest.raises(UsageError, match=r"Parquet needs pyarrow: pip install 'envscaler\[parquet\]'"):
+        read("parquet", write(tmp_path, "x", "t.parquet"))
 
 
 # -- the source is guessed
