@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Judged", "Ran", "as_run", "judge", "told"]
 
 Found = dict[str, list[Diagnostic]]
+_ELSEWHERE = ("bad-union", "recursive-type", "recursive-helper")
 _AGAIN = "the same again"
 _LINE = 140  # characters of a line that are shown
 _MOST = 6  # problems of a part that are told at once
@@ -90,7 +91,8 @@ def judge(
             found.code == "missing-key" and not parts.section("tools") and not _owners(laid, found)
         ):
             continue
-        for owner in _owners(laid, found) or [""]:
+        owners = [*_owners(laid, found), *(_others(parts, found) if found.code in _ELSEWHERE else ())]
+        for owner in dict.fromkeys(owners or [""]):
             (errors if found.severity == "error" else warnings).setdefault(owner, []).append(found)
     judged = Judged(laid, errors, warnings, {})
     faulty = [p for p in errors if p]
@@ -102,6 +104,13 @@ def judge(
 def _owners(laid: Laid, found: Diagnostic) -> list[str]:
     places = [found.span, *(span for span, word in found.related if word.startswith(_AGAIN))]
     return list(dict.fromkeys(path for span in places if (path := laid.owner(span.line))))
+
+
+def _others(parts: Parts, found: Diagnostic) -> Iterator[str]:
+    """Types and helpers that a problem of another part names: they are where it is put right."""
+    words = set(re.findall(r"\w+", found.title))
+    for section in ("types", "helpers"):
+        yield from (f"{section}.{name}" for name in parts.section(section) if name in words)
 
 
 def _run(judged: Judged, parts: Parts, faulty: Sequence[str]) -> Judged:

@@ -45,7 +45,7 @@ def _ordered(value: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
 
 def _entry(name: str, value: Any, depth: int, opened: bool = False) -> Iterator[str]:
-    head = f"{_STEP * depth}{inline(name)}:"
+    head = f"{_STEP * depth}{_key(name)}:"
     if isinstance(value, str) and _block(name, value):
         yield from _literal(head, value, depth)
     elif isinstance(value, Mapping) and value and (opened or not _fits(head, value)):
@@ -57,7 +57,7 @@ def _entry(name: str, value: Any, depth: int, opened: bool = False) -> Iterator[
         for item in value:
             yield from _item(item, depth + 1)
     else:
-        yield f"{head} {inline(value)}"
+        yield f"{head} {_flow(value)}"
 
 
 def _item(value: Any, depth: int) -> Iterator[str]:
@@ -67,7 +67,7 @@ def _item(value: Any, depth: int) -> Iterator[str]:
         yield f"{dash} {lines[0].lstrip()}"
         yield from lines[1:]
     else:
-        yield f"{dash} {inline(value)}"
+        yield f"{dash} {_flow(value)}"
 
 
 def _literal(head: str, text: str, depth: int) -> Iterator[str]:
@@ -83,7 +83,21 @@ def _literal(head: str, text: str, depth: int) -> Iterator[str]:
 
 def _fits(head: str, value: Any) -> bool:
     """Whether a value has a form on one line that is short enough, and no logic or lines of prose in it."""
-    return not _lined(value) and len(head) + 1 + len(inline(value)) <= _WIDTH
+    return not _lined(value) and len(head) + 1 + len(_flow(value)) <= _WIDTH
+
+
+def _flow(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(str(k))}: {_flow(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    return inline(value)
+
+
+def _key(name: str) -> str:
+    """A key without quotes where it can be: all keys are texts, `null` too."""
+    return name if name == "null" else inline(name)
 
 
 def _lined(value: Any) -> bool:

@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+from envscaler.diagnostics import nearest
 from envscaler.draft.asking import Unusable, ask
 from envscaler.draft.judging import Judged, as_run, judge, told
-from envscaler.draft.parts import WHOLE, Parts
+from envscaler.draft.parts import Parts
 from envscaler.draft.replies import PartsReply
 from envscaler.draft.themes import Theme
 from envscaler.errors import UsageError
@@ -21,8 +22,19 @@ __all__ = ["Asked", "Mender", "Wanted"]
 
 _AT_ONCE: Final = 8  # parts that go back together
 _ADDED: Final = ("helpers", "types", "constants")  # sections where a part may come that nobody planned
-_KEPT: Final = ("tools", "states")  # sections of which nothing is taken away
+_KEPT: Final = ("tools", "states", "title", "description")  # of these nothing is taken away
+_DATA: Final = {
+    "example-differs",
+    "initial-state",
+    "dangling-ref",
+}  # codes of problems with what is in the initial state
+_NAMING: Final = ("bad-name", "reserved-name", "name-clash", "unknown-state")
 _EXAMPLE: Final = re.compile(r"(\w+)\W+(?:examples\W+)?(\d+)\W*\Z")
+
+
+Rewritten: TypeAlias = Mapping[
+    str, tuple[str, Any]
+]  # by path: the path that it has now, mostly the same, and the value
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +77,7 @@ class Mender:
         self.asked = asked
         self.tries: Counter[str] = Counter()
         self.taken: set[str] = set()
+        self._names: dict[str, str] = {}  # paths of parts that were given another name
         self._most = most
         self._run = run
         self._refused = ""
@@ -88,6 +101,10 @@ class Mender:
         """A part was asked for, whatever came."""
         self.tries[path] = max(self.tries[path], 1)
 
+    def stands(self, path: str) -> bool:
+        """Whether a planned part is there, under its name or the one that it was given since."""
+        return path in self.parts.values or self._names.get(path) in self.parts.values
+
     def is_new(self, path: str) -> bool:
         """Whether a part that nobody planned may come under this path."""
         section = path.partition(".")[0]
@@ -95,7 +112,7 @@ class Mender:
 
     def fitting(self, found: Mapping[str, Any], wanted: Iterable[Wanted], asked: Iterable[str] = ()) -> dict[str, Any]:
         """What was wanted or asked for of what came, and new parts that nobody planned."""
-        missing = {_loose(one.path): one.path for one in wanted if one.path not in self.parts.values}
+        missing = {_loose(one.path): one.path for one in wanted if not self.stands(one.path)}
         open_paths = {_loose(path): path for path in asked}
         made: dict[str, Any] = {}
         for path, value in found.items():
@@ -116,16 +133,16 @@ class Mender:
 
     # -- what the model is told
 
-    def declared(self) -> dict[str, Any]:
-        """What prompts say of the parts so far: the text of what is declared, and how helpers are called."""
+    def declared(self, *, initial: bool) -> dict[str, Any]:
+        """What prompts say of the parts so far: what is declared, how helpers are called, the initial state if wanted.
+
+        What changes least comes first.
+        """
         rules = [f"  {name}: {_rule(value)}" for name, value in self.parts.section("rules").items()]
-        sections = [
-            self.parts.shown("constants", "types", "states"),
-            "\n".join(["rules:", *rules]) if rules else "",
-            self.parts.shown("initial_state"),
-        ]
+        sections = [self.parts.shown("constants", "types", "states"), "\n".join(["rules:", *rules]) if rules else ""]
         helpers = [_signature(name, value) for name, value in self.parts.section("helpers").items()]
-        return {"declared": "\n".join(filter(None, sections)), "helpers": helpers}
+        state = self.parts.shown("initial_state") if initial else ""
+        return {"declared": "\n".join(filter(None, sections)), "helpers": helpers, "initial": state}
 
     def uncited(self) -> list[str]:
         """Rules that nothing enforces, and no logic cites yet."""
@@ -154,7 +171,7 @@ class Mender:
         while True:
             judged = self.judged()
             faulty = self._faulty(judged, warnings and not warned)
-            missing = [w for w in wanted if w.path not in self.parts.values and self.tries[w.path] < self._most]
+            missing = [w for w in wanted if not self.stands(w.path) and self.tries[w.path] < self._most]
             if not faulty and not missing:
                 return
             warned = True
@@ -180,38 +197,64 @@ class Mender:
         refused, self._refused = self._refused, ""
         try:
             reply = await self.asked.ask(
-                "write.again", **self.declared(), parts=parts, missing=missing, differs=differs, refused=refused
+                "write.again",
+                **self.declared(initial=_about_data(faulty, missing)),
+                parts=parts,
+                missing=missing,
+                differs=differs,
+                refused=refused,
             )
         except Unusable as problem:
             self._refused = str(problem)
             return
-        found = self.fitting(reply.parts(), missing, faulty)
+        came = reply.parts()
+        found = self.fitting(came, missing, faulty)
         self.put({path: value for path, value in found.items() if path in {w.path for w in missing}})
-        rewritten = {path: value for path, value in found.items() if path in faulty}
-        added = {path: value for path, value in found.items() if path not in faulty and path not in self.parts.values}
+        rewritten = {path: (path, value) for path, value in found.items() if path in faulty}
+        rewritten |= self._renamed(faulty, came, found)
+        names = {path for path, _ in rewritten.values()}
+        added = {p: v for p, v in found.items() if p not in faulty and p not in names and p not in self.parts.values}
         examples = [e for e in map(_example, reply.as_run) if e in differs]
         self._accept(rewritten, added, examples)
 
-    def _accept(self, rewritten: Mapping[str, Any], added: Mapping[str, Any], examples: Sequence[str]) -> None:
+    def _renamed(self, faulty: Mapping[str, list[Any]], came: Mapping[str, Any], found: Mapping[str, Any]) -> Rewritten:
+        """Parts whose name was the fault, under the names that they came back with: in order, within their sections."""
+        made: dict[str, tuple[str, Any]] = {}
+        for path, problems in faulty.items():
+            section, _, name = path.partition(".")
+            if path in found or not any(d.code in _NAMING for d in problems):
+                continue
+            taken = {new for new, _ in made.values()}
+            others = [p for p in came if p.startswith(f"{section}.") and p not in self.parts.values and p not in taken]
+            near = nearest(name, [p.partition(".")[2] for p in others]) or ""
+            new = f"{section}.{near}" if near else next(iter(others), None)
+            if new is not None and came[new] is not None:
+                made[path] = (new, came[new])
+        return made
+
+    def _accept(self, rewritten: Rewritten, added: Mapping[str, Any], examples: Sequence[str]) -> None:
         """All of it when the spec is better then; else one part after the other, those that are better by themselves."""
         if not rewritten and not added and not examples:
             self._refused = self._refused or "nothing came that was asked for"
             return
         if self._try(rewritten, added, examples):
             return
-        for path, value in rewritten.items():
-            self._try({path: value}, added, [e for e in examples if path == f"tools.{e.rpartition('.')[0]}"])
+        for path, new in rewritten.items():
+            self._try({path: new}, added, [e for e in examples if path == f"tools.{e.rpartition('.')[0]}"])
         for example in examples:
             self._try({}, {}, [example])
 
-    def _try(self, rewritten: Mapping[str, Any], added: Mapping[str, Any], examples: Sequence[str]) -> bool:
+    def _try(self, rewritten: Rewritten, added: Mapping[str, Any], examples: Sequence[str]) -> bool:
         before = self.judged()
         made = self.parts.copy()
         try:
-            for path, value in (*added.items(), *rewritten.items()):
+            for path, value in added.items():
                 if value is not None:
                     made.put(path, value)
-                elif path in made.values and path.partition(".")[0] not in (*_KEPT, *WHOLE):
+            for path, (new, value) in rewritten.items():
+                if value is not None:
+                    made.rename(path, new, value)
+                elif path.partition(".")[0] not in _KEPT:
                     made.drop(path)
         except UsageError as problem:
             self._refused = str(problem)
@@ -220,18 +263,35 @@ class Mender:
         taken = _taken(made, after, examples)
         if taken:
             after = judge(made, run=self._run)
-        touched = {*rewritten, *added, *(f"tools.{e.rpartition('.')[0]}" for e in taken)}
+        touched = {
+            *rewritten,
+            *(new for new, _ in rewritten.values()),
+            *added,
+            *(f"tools.{e.rpartition('.')[0]}" for e in taken),
+        }
         if not after.better_than(before, touched):
             worst = next(iter(after.all), None)
-            if worst is not None and made.values != self.parts.values:
+            if made.values == self.parts.values:
+                self._refused = "it changes nothing"
+            elif worst is not None:
                 self._refused = f"the spec was no better with them; it then said: [{worst.code}] {worst.title}"
             return False
         for path in added:
             self.count(path)
+        for path, (new, _) in rewritten.items():
+            self.tries[new] = self.tries[path]
+            if new != path:
+                self._names[path] = new
         self.taken |= {f"tools.{example}" for example in taken}
         self.parts.become(made)
         self._judged = dict(made.values), after
         return True
+
+
+def _about_data(faulty: Mapping[str, list[Any]], missing: Sequence[Wanted]) -> bool:
+    """Whether the initial state helps to put it right."""
+    codes = {d.code for problems in faulty.values() for d in problems}
+    return bool(missing) or bool(codes & _DATA) or any(path.startswith("initial_state") for path in faulty)
 
 
 def _taken(made: Parts, after: Judged, examples: Sequence[str]) -> list[str]:

@@ -64,6 +64,14 @@ class Parts:
     def drop(self, path: str) -> None:
         del self.values[path], self._lines[path], self._sizes[path]
 
+    def rename(self, path: str, to: str, value: Any) -> None:
+        """Give a part another name and value; its place stays. Raises UsageError as `put`."""
+        self.put(to, value)
+        if to != path:
+            order = [to if p == path else p for p in self.values if p != to]
+            self.drop(path)
+            self.values = {p: self.values[p] for p in order}
+
     def copy(self) -> Parts:
         return Parts(self.name, dict(self.values), dict(self._lines), dict(self._sizes))
 

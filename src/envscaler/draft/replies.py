@@ -84,6 +84,8 @@ class PartsReply(BaseModel):
     def parts(self) -> dict[str, Any]:
         """The parts by path, in the order of the language."""
         found: dict[str, Any] = {key: getattr(self, key) for key in WHOLE if getattr(self, key, None)}
+        if self.after_each == [] and "after_each" in self.model_fields_set:
+            found["after_each"] = None
         for section in SECTIONS:
             entries = getattr(self, section)
             found |= {f"{section}.{name.removeprefix(f'{section}.')}": value for name, value in entries.items()}
@@ -105,7 +107,7 @@ def _meant(given: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("description", "clock"):
         if not isinstance(made.get(key, ""), str):
             del made[key]
-    for key in ("after_each", "as_run"):
+    for key in {"after_each", "as_run"} & set(made):
         made[key] = [v for v in _listed(made.get(key)) if isinstance(v, str)]
     return made
 

@@ -16,6 +16,7 @@ from envscaler.draft.parts import Parts
 from envscaler.draft.plans import Plan, PlannedState, PlannedTool
 from envscaler.errors import UsageError
 from envscaler.llm import Llm, labelled
+from envscaler.spec.names import is_name, proposal
 
 __all__ = ["Draft", "Grown", "WriteSettings", "write"]
 
@@ -128,7 +129,7 @@ class _Work:
         for _ in range(self.settings.tries):
             reply = await self.mender.asked.ask("write.states", states=plan.states, rules=plan.rules, tools=plan.tools)
             self.mender.put({p: v for p, v in reply.parts().items() if p.partition(".")[0] in _FIRST})
-            if self.parts.section("states"):
+            if self.parts.section("states") or not plan.states:
                 break
         else:
             raise Unusable("llm-draft", "no states were written")
@@ -136,8 +137,8 @@ class _Work:
             self.parts.put("description", plan.theme.summary.replace("{", "{{").replace("}", "}}"))
         self._grown("states and rules")
         wanted = [
-            *(Wanted(f"states.{s.name}", _state_words(s)) for s in plan.states),
-            *(Wanted(f"rules.{r.name}", r.text) for r in plan.rules),
+            *(Wanted(f"states.{_usable(s.name, 'lower')}", _state_words(s)) for s in plan.states),
+            *(Wanted(f"rules.{_usable(r.name, 'lower')}", r.text) for r in plan.rules),
         ]
         await self.mender.mend(wanted, grown=self._grown)
 
@@ -145,7 +146,9 @@ class _Work:
         if not self.plan.tools:
             return
         try:
-            reply = await self.mender.asked.ask("write.helpers", **self.mender.declared(), tools=self.plan.tools)
+            reply = await self.mender.asked.ask(
+                "write.helpers", **self.mender.declared(initial=False), tools=self.plan.tools
+            )
         except Unusable:
             return  # tools bring their own
         found = reply.parts()
@@ -156,10 +159,14 @@ class _Work:
     async def _tools(self, tools: Sequence[PlannedTool]) -> None:
         names = [tool.name for tool in tools]
         others = [tool.name for tool in self.plan.tools if tool.name not in names]
-        wanted = [Wanted(f"tools.{tool.name}", _tool_words(tool)) for tool in tools]
+        wanted = [Wanted(f"tools.{_usable(tool.name, 'tool')}", _tool_words(tool)) for tool in tools]
         try:
             reply = await self.mender.asked.ask(
-                "write.tools", **self.mender.declared(), tools=tools, others=others, uncited=self.mender.uncited()
+                "write.tools",
+                **self.mender.declared(initial=True),
+                tools=tools,
+                others=others,
+                uncited=self.mender.uncited(),
             )
         except Unusable as problem:
             if len(tools) > 1 and problem.code in _HALVED:
@@ -213,14 +220,15 @@ class _Work:
                 said.setdefault(path, []).append(f"open: [{problem.code}] {problem.title}")
         judged = judge(self.parts, run=run, top=self._top(), said=said)
         planned = [
-            *(f"states.{s.name}" for s in self.plan.states), *(f"rules.{r.name}" for r in self.plan.rules),
-            *(f"tools.{t.name}" for t in self.plan.tools),
+            *(f"states.{_usable(s.name, 'lower')}" for s in self.plan.states),
+            *(f"rules.{_usable(r.name, 'lower')}" for r in self.plan.rules),
+            *(f"tools.{_usable(t.name, 'tool')}" for t in self.plan.tools),
         ]  # fmt: skip
         return Draft(
             text=judged.laid.text,
             problems=judged.all,
             parts={path: self.mender.tries[path] for path in self.parts.values if self.mender.tries[path]},
-            missing=tuple(path for path in planned if path not in self.parts.values),
+            missing=tuple(path for path in planned if not self.mender.stands(path)),
             taken=tuple(sorted(self.mender.taken)),
             model=self.model,
         )
@@ -236,6 +244,11 @@ class _Work:
         if self.left_out:
             lines.append(f"Left out, since nothing used them: {', '.join(self.left_out)}.")
         return lines
+
+
+def _usable(name: str, kind: str) -> str:
+    """A planned name as a spec can have it, where there is one like it."""
+    return name if is_name(name, kind) else proposal(name, kind) or name
 
 
 def _state_words(state: PlannedState) -> str:

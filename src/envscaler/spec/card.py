@@ -44,7 +44,7 @@ def card(*, brief: bool = False) -> str:
     """The card as Markdown, at most a page. ``brief``: of what Python has too, the names only."""
     sections = [
         "# The spec language on one page",
-        _forms(),
+        _forms(brief),
         "## Statements\n" + "\n".join(f"- `{form}` {what}" for form, what in STATEMENTS),
         "## Expressions\n" + "\n".join(f"- {e}" for e in _EXPRESSIONS),
         "## Built-ins\n" + (_brief_rows() if brief else _rows(BUILTINS.values())),
@@ -54,10 +54,21 @@ def card(*, brief: bool = False) -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def _forms() -> str:
-    forms = [f"- **{f.what}**: " + ", ".join(_key(k) for k in f.keys) for f in FORMS.values()]
+def _forms(brief: bool) -> str:
+    shown = {name: f for name, f in FORMS.items() if not brief or name not in ("spec", "file")}
+    forms = [f"- **{f.what}**: " + ", ".join(_key(k) for k in f.keys) for f in shown.values()]
+    if brief:
+        forms[list(shown).index("param")] = _param()
     types = ", ".join(f"`{name}`" for name in SCALARS)
     return "\n".join(["## Forms", *forms, f"- **types**: {types}, {_TYPES}, a declared name"])
+
+
+def _param() -> str:
+    """The keys of a parameter by those of a field."""
+    field, param = FORMS["field"], FORMS["param"]
+    without = " ".join(_key(k) for k in field.keys if k.key not in param.names)
+    own = " ".join(_key(k) for k in param.keys if k.key not in field.names)
+    return f"- **{param.what}**: as {field.what}, without {without}, with {own}"
 
 
 def _key(key: FormKey) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from envscaler.llm import Reply, Request
 from tests.assess.models import replied
+from tests.fixing import mended
 
 _PROBLEM = re.compile(r"^\S+?:(\d+):(\d+): error\[([\w-]+)\] (.*)$")
 _LINE = re.compile(r"^ *(\d+)\| (.*)$")
@@ -39,14 +40,11 @@ def _edit(problem: dict[str, Any], lines: dict[int, str]) -> dict[str, Any] | No
     line = lines[number]
     marked = next((row for row in problem["rest"] if set(row.strip()) <= set("|^ ") and "^" in row), "^")
     wrong = line[column - 1 : column - 1 + marked.count("^")]
-    if match := re.fullmatch(r"did you mean '?(.+?)'?\?", problem["help"]):
-        right = f'"{match[1]}"' if wrong.startswith('"') else match[1]
-        return _lines(number, line[: column - 1] + line[column - 1 :].replace(wrong, right, 1))
+    if (right := mended(line, wrong, problem["help"], column - 1)) is not None:
+        return _lines(number, right)
     if match := re.fullmatch(r"declare '(.*): (.*)'", problem["help"]):
         at = max(n for n, row in lines.items() if n < number and row.strip().startswith(f"{match[1]}:"))
         return _lines(at, re.sub(r":.*", f": {match[2]}", lines[at]))
-    if match := re.fullmatch(r"write `(.*)`", problem["help"]):
-        return _lines(number, line.replace(wrong, match[1], 1))
     if "needs quotes" in problem["help"]:
         key, _, value = line.partition(": ")
         return _lines(number, f'{key}: "{value}"')
