@@ -83,7 +83,7 @@ class WorkFolder:
                     return current
                 raise EditedError(self.path(name), _difference(self.path(name), current, text))
             # Whoever is killed in between has both texts on record: neither is taken for an edit.
-            if current != text or text not in ours:
+            if current != text or text not in ours or self._copy(name, _NEXT).exists():
                 self._write(self._copy(name, _NEXT), text, None)
                 self._write(self.path(name), text, current)
                 self._copy(name, _NEXT).replace(self._copy(name))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import queue
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from envscaler import __version__
 from envscaler.diagnostics import printable
+from envscaler.work import WorkError
+from envscaler.work.processes import Worker
 
 if TYPE_CHECKING:
     from envscaler.assess.repair import RepairRound, Standing
@@ -16,7 +20,7 @@ if TYPE_CHECKING:
     from envscaler.llm import Models
     from envscaler.session.drafting_settings import Settings
 
-__all__ = ["CHECKED", "SOUND", "VERDICTS", "commented", "content", "manifest", "prove", "uncommented"]
+__all__ = ["CHECKED", "SOUND", "VERDICTS", "Judges", "commented", "content", "manifest", "prove", "uncommented"]
 
 VERDICTS: Final = ("unreadable", "invalid", "wrong", "findings", "sound")
 """What a draft can come to: it cannot be parsed; does not pass the check; its examples come out otherwise; it has findings."""
@@ -34,6 +38,7 @@ def prove(
     text: str,
     settings: Settings,
     models: Models,
+    judges: Judges,
     templates: tuple[str, ...],
     tell: Callable[[str, int], None],
 ) -> dict[str, Any]:
@@ -41,24 +46,64 @@ def prove(
 
     Nobody is asked where there is nothing to mend. Raises LlmError when the model of the role `coder` cannot be asked.
     """
-    from envscaler.assess import FuzzSettings
-    from envscaler.assess.repair import RepairSettings, fuzzed, repair
-    from envscaler.assess.repair.standing import judge
+    from envscaler.assess.repair import RepairSettings, repair
 
     path, text = f"{name}.yaml", uncommented(text)
-    attacks = [fuzzed(FuzzSettings(seed=settings.seed, calls=settings.calls))] if settings.calls else []
+
+    def judging(text: str) -> Standing:
+        return judges.judge(text, path, settings.seed, settings.calls, templates)
+
     if not settings.repairs:
-        return _result(judge(text, path, attacks, templates), (), "not repaired")
+        return _result(judging(text), (), "not repaired")
 
     def told(made: RepairRound) -> None:
         tell(f"repair {made.number}: {made.standing.summary()}", len(made.standing.problems))
 
     done = repair(
-        text, path, models, RepairSettings(rounds=settings.repairs), attacks=attacks, templates=templates, tell=told
+        text, path, models, RepairSettings(rounds=settings.repairs), templates=templates, tell=told, judging=judging
     )  # fmt: skip
     if done.error is not None:
         raise done.error
     return _result(done.ended, done.rounds, done.stopped)
+
+
+class Judges:
+    """Processes that say how drafts stand. Not threads: whoever attacks an environment gives all of its process another time
+    and other random numbers, and can end a call that would not end only where it has a process for itself."""
+
+    def __init__(self, width: int) -> None:
+        self._workers = [Worker(_judged, ()) for _ in range(min(width, os.cpu_count() or 1))]
+        self._free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+        for worker in self._workers:
+            self._free.put(worker)
+
+    def judge(self, text: str, path: str, seed: int, calls: int, templates: tuple[str, ...]) -> Standing:
+        """How a text stands: its check, its examples, so many fuzzed calls. Raises WorkError when the process died of it."""
+        worker = self._free.get()
+        try:
+            ended = worker.call((text, path, seed, calls, templates))
+        finally:
+            self._free.put(worker)
+        if ended.raised is not None:
+            raise ended.raised
+        if ended.problem is not None:
+            raise WorkError(str(ended.problem))
+        found: Standing = ended.value
+        return found
+
+    def close(self) -> None:
+        """End the processes."""
+        for worker in self._workers:
+            worker.kill()
+
+
+def _judged(job: tuple[str, str, int, int, tuple[str, ...]]) -> Standing:
+    from envscaler.assess import FuzzSettings
+    from envscaler.assess.repair import fuzzed
+    from envscaler.assess.repair.standing import judge
+
+    text, path, seed, calls, templates = job
+    return judge(text, path, [fuzzed(FuzzSettings(seed=seed, calls=calls))] if calls else [], templates)
 
 
 def _result(standing: Standing, rounds: Sequence[RepairRound], stopped: str) -> dict[str, Any]:

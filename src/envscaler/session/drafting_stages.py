@@ -133,7 +133,7 @@ def _prove(desk: Desk, unit: Unit) -> dict[str, Any]:
     def tell(text: str, problems: int) -> None:
         desk.tell(Told("prove", "grown", name, text, problems=problems))
 
-    return prove(name, unit["text"], desk.settings, desk.models, desk.templates, tell)
+    return prove(name, unit["text"], desk.settings, desk.models, desk.judges, desk.templates, tell)
 
 
 _SIZE: Final = ("collections", "fields", "rules", "tools", "reading", "tries", "sample")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from envscaler.llm import Models
     from envscaler.llm.exchanges import Exchange, Exchanges
     from envscaler.session.drafting_folder import WorkFolder
+    from envscaler.session.drafting_proof import Judges
     from envscaler.session.drafting_settings import Settings
     from envscaler.work import Executor, Outcome, Run
 
@@ -106,6 +107,7 @@ class Desk:
     models: Models
     exchanges: Exchanges
     run: Run
+    judges: Judges
     width: int
     told: Callable[[Told], None]
     templates: tuple[str, ...] = ()
@@ -260,6 +262,7 @@ def opened(
     from dataclasses import replace
 
     from envscaler.llm.exchanges import FILE, Exchanges
+    from envscaler.session.drafting_proof import Judges
     from envscaler.work import Run
 
     run = stack.enter_context(Run.open(folder.folder))
@@ -269,8 +272,10 @@ def opened(
     cache = llm.cache or os.environ.get("ENVSCALER_CACHE") or "off"
     models = stack.enter_context(open_models(replace(llm, cache=cache), run=folder.folder, tell=tell))
     stack.enter_context(models.shared())
+    judges = Judges(width)
+    stack.callback(judges.close)
     templates = template_folders()
-    return Desk(folder, settings, models, exchanges, run, width, told, templates, _digest(templates))
+    return Desk(folder, settings, models, exchanges, run, judges, width, told, templates, _digest(templates))
 
 
 def _digest(folders: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from envscaler.assess.dual.loop import ask
 from envscaler.assess.dual.records import Tokens
@@ -85,13 +86,17 @@ def repair(
     attacks: Sequence[Attack] = (),
     templates: tuple[str, ...] = (),
     tell: Callable[[RepairRound], None] | None = None,
+    judging: Callable[[str], Standing] | None = None,
 ) -> Repaired:
     """Mend a spec's text with the model of the role `coder`; what made it no better is dropped and said to the model.
 
-    ``tell`` hears of each round. When the model cannot be asked, or a limit is reached, it ends with what was kept until then.
-    Raises UsageError when no model is named.
+    ``tell`` hears of each round. ``judging`` says how a text stands, instead of what is done here with the attacks. When the
+    model cannot be asked, or a limit is reached, it ends with what was kept until then. Raises UsageError when no model is
+    named.
     """
-    work = _Work(path, models, settings, attacks, templates)
+    work = _Work(
+        path, models, settings, judging or partial(judge, path=path, attacks=attacks, templates=templates), templates
+    )
     began = standing = work.judge(text)
     rounds: list[RepairRound] = []
     idle = 0
@@ -122,13 +127,13 @@ class _Work:
     path: str
     models: Models
     settings: RepairSettings
-    attacks: Sequence[Attack]
+    judging: Callable[[str], Standing]
     templates: tuple[str, ...]
     known: dict[str, Standing] = field(default_factory=dict)
 
     def judge(self, text: str) -> Standing:
         if text not in self.known:
-            self.known[text] = judge(text, self.path, self.attacks, self.templates)
+            self.known[text] = self.judging(text)
         return self.known[text]
 
     def round(self, number: int, standing: Standing, last: RepairRound | None) -> RepairRound:
