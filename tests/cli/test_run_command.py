@@ -17,6 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from envscaler.cli.app import app
+from envscaler.errors import PluginError
 from envscaler.session.runs import list_run
 from envscaler.session.whole import Step, WholeOptions, whole
 
@@ -250,6 +251,25 @@ def test_findings_do_not_end_it_and_are_told(tmp_path: Path) -> None:
     page = Page((tmp_path / "made" / "index.html").read_text(encoding="utf-8"))
     assert "2 examples, 1 failure" in page.said
     assert run(spec, *FEW, "-o", tmp_path / "made")[0] == 1
+
+
+def test_what_needs_a_step_that_failed_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise PluginError("the generator is broken")
+
+    folder = tmp_path / "made"
+    with monkeypatch.context() as patch:
+        patch.setattr("envscaler.session.scenarios.make_scenarios", fails)
+        code, output = run(HOSTILE, "-n", 1, "--calls", 20, "-o", folder)
+    assert code == PluginError.exit_code
+    assert "scenarios  failed: the generator is broken" in output
+    assert "audit      left out: it needs scenarios" in output
+    assert "sft        left out: it needs run" in output
+    page = Page((folder / "index.html").read_text(encoding="utf-8"))
+    assert [link for link in page.values("href") if link[0] != "#" and not (folder / link).is_file()] == []
+    assert not json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["complete"]
+    code, output = run(HOSTILE, "-n", 1, "--calls", 20, "-o", folder)
+    assert (code, again(output)) == (0, STEPS[4:])
 
 
 @pytest.mark.slow

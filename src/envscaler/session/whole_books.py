@@ -84,17 +84,7 @@ class Books:
         """Raises UsageError for a folder that holds something else, and for a manifest that cannot be read."""
         self.folder = folder
         self._options = dict(options)
-        self._steps: dict[str, Entry] = {}
-        if not folder.exists():
-            return
-        if not folder.is_dir():
-            raise UsageError(f"{folder} is no folder")
-        plain = _read(folder / MANIFEST)
-        if plain is None and any(name.name != _LOCK for name in folder.iterdir()):
-            raise UsageError(f"{folder} holds other things; name a new folder, or that of an earlier run")
-        for name, step in (plain or {}).get("steps", {}).items():
-            products = tuple(Product(**one) for one in step["products"])
-            self._steps[name] = Entry(step["key"], step["ended"], step["told"], products)
+        self._steps = _steps(folder)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -106,6 +96,7 @@ class Books:
             raise UsageError(f"{self.folder}: {reason(error)}") from None
         with file:
             _lock(file, self.folder)
+            self._steps = _steps(self.folder)
             yield
 
     def entry(self, step: str) -> Entry | None:
@@ -164,6 +155,21 @@ class Books:
             if file.read_text(encoding="utf-8") == text:
                 return
         replace_file(file, text)
+
+
+def _steps(folder: Path) -> dict[str, Entry]:
+    """The steps that the manifest of a folder knows."""
+    if not folder.exists():
+        return {}
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder")
+    plain = _read(folder / MANIFEST)
+    if plain is None and any(one.name != _LOCK for one in folder.iterdir()):
+        raise UsageError(f"{folder} holds other things; name a new folder, or that of an earlier run")
+    return {
+        name: Entry(step["key"], step["ended"], step["told"], tuple(Product(**one) for one in step["products"]))
+        for name, step in (plain or {}).get("steps", {}).items()
+    }
 
 
 def _read(file: Path) -> dict[str, Any] | None:
