@@ -258,7 +258,7 @@ def test_an_edited_plan_is_what_is_written_and_only_that(server: ModelServer) ->
     edited = plan.read_text().replace('"Take a copy back."', '"Take a copy back that was lent."')
     plan.write_text(edited)
     ends(0, synth(server))
-    assert len(server.log) == asked + 1  # the tools, in one reply: states and helpers were asked for in the same words
+    assert len(server.log) == asked + 2  # states, which are told what comes later, and tools; helpers are as they were
     now = files("out", "out.run")
     changed = {name for name in now if now[name] != before.get(name)}
     assert changed == {f"out/{plan.stem}.manifest.json", str(plan)}
@@ -277,7 +277,7 @@ def test_an_edited_plan_is_what_is_written_and_only_that(server: ModelServer) ->
     assert plan.read_bytes() == before[str(plan)]
     ends(0, synth(server))
     assert files("out", "out.run") == before
-    assert len(server.log) == asked + 1
+    assert len(server.log) == asked + 2
 
 
 def test_an_edit_is_not_written_over_when_what_it_was_made_from_changes(server: ModelServer) -> None:
