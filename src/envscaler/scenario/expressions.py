@@ -13,8 +13,9 @@ from envscaler.runtime.results import Failure
 from envscaler.runtime.state import State, rollback
 from envscaler.scenario.answers import Slots, Submitted, slots_key
 from envscaler.scenario.model import Answer
-from envscaler.scenario.patterns import Hole, Literals, filled, holes_of
+from envscaler.scenario.patterns import Hole, Literals, filled, holes_of, put
 from envscaler.scenario.world import World
+from envscaler.spec.checked import CheckedBody
 from envscaler.spec.goals import GoalChecker, answer_type
 from envscaler.spec.model import Block
 from envscaler.spec.report import Report
@@ -24,7 +25,6 @@ __all__ = ["Expression", "Expressions", "place_of"]
 _SPECS: Final = 64  # specs whose expressions are kept
 _TEXTS: Final = 20_000  # expressions kept of one
 _VARIANTS: Final = 200  # of one pattern, by what is fixed in it
-_NOWHERE: Final = Span("", 1, 1, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,38 +151,44 @@ class Expressions:
         like = None if literals is None else self._patterns.get((literals.shape, slots.key))
         if like is not None and literals is not None:
             found = like.expression(source.source, literals)
-            if found is None and self._learn(like, literals, slots):
-                found = like.expression(source.source, literals)
             if found is not None:
                 return found, ()
         body, problems = self.checker.check(source, slots.type, self.reasons)
         if body is None:
             return None, problems
-        if literals is not None and like is None and not problems:
-            self._patterns[literals.shape, slots.key] = _Pattern(holes_of(body, literals))
-            if len(self._patterns) > _TEXTS:
-                self._patterns.popitem(last=False)
+        if literals is not None and not problems:
+            learnt = self._learnt(body, literals, slots)
+            found = None if learnt is None else learnt.expression(source.source, literals)
+            if found is not None:
+                return found, ()
         run, initial = self.compiler.function(body)
         return Expression(source.source, run, initial), problems
 
-    def _learn(self, like: _Pattern, literals: Literals, slots: Slots) -> bool:
-        """Compile the pattern of an expression, for all that differ in free literals only; whether that can be done."""
-        if not like.holes or len(like.made) >= _VARIANTS or literals.like_stand_ins(like.holes):
-            return False
+    def _learnt(self, body: CheckedBody, literals: Literals, slots: Slots) -> _Pattern | None:
+        """The pattern of a checked expression, compiled for all that differ in free literals only; None where that cannot be
+        done. Others like it will come: goals are made by the same hand."""
+        holes = holes_of(body, literals)
+        like = self._pattern(holes, literals, slots)
+        if not holes or like.holes != holes or len(like.made) >= _VARIANTS or literals.like_stand_ins(holes):
+            return None
         groups = like.groups(literals)
-        tokens = list(literals.tokens)
-        for hole, group in zip(like.holes, groups, strict=True):
-            tokens[hole.place] = hole.stand_in(group, tokens[hole.place])
-        text = literals.with_tokens(tokens)
-        body, problems = self.checker.check(place_of(text, _NOWHERE), slots.type, self.reasons)
-        if body is None or problems or holes_of(body, Literals(literals.shape, tuple(tokens))) != like.holes:
-            return False
+        put(body, literals.stood_in(holes, groups))
         code, initial = self.compiler.code(body)
-        made = filled(code, like.holes, groups)
+        put(body, literals.tokens)
+        made = filled(code, holes, groups)
         if made is None:
-            return False
+            return None
         like.made[like.fixed(literals, groups)] = (self.compiler.load(made), initial)
-        return True
+        return like
+
+    def _pattern(self, holes: tuple[Hole, ...], literals: Literals, slots: Slots) -> _Pattern:
+        key = (literals.shape, slots.key)
+        found = self._patterns.get(key)
+        if found is None:
+            found = self._patterns[key] = _Pattern(holes)
+            if len(self._patterns) > _TEXTS:
+                self._patterns.popitem(last=False)
+        return found
 
 
 _KEPT: OrderedDict[str, Expressions] = OrderedDict()

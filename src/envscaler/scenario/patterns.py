@@ -19,7 +19,7 @@ import libcst as cst
 from envscaler.spec.checked import CheckedBody
 from envscaler.spec.types import FLOAT, INT, MONEY, NUMBER, STR, Key, StateOf, Type, strip_null
 
-__all__ = ["Hole", "Literals", "filled", "holes_of"]
+__all__ = ["Hole", "Literals", "filled", "holes_of", "put"]
 
 _TOKEN: Final = re.compile(
     r"(?P<other>[A-Za-z_]\w*(?P<prefix>[\"']?))"
@@ -63,10 +63,12 @@ class Literals:
         fixed = [token for place, token in enumerate(self.tokens) if place not in free]
         return any(_BRACKET in token or str(_MARK)[:7] in token.replace(".", "") for token in fixed)
 
-    def with_tokens(self, tokens: Sequence[str]) -> str:
-        """The expression with other literals."""
-        first, *rest = re.split("\0.", self.shape)
-        return "".join([first, *(token + part for token, part in zip(tokens, rest, strict=True))])
+    def stood_in(self, holes: Sequence[Hole], groups: Sequence[int]) -> list[str]:
+        """The literals with stand-ins for the holes, by group."""
+        tokens = list(self.tokens)
+        for hole, group in zip(holes, groups, strict=True):
+            tokens[hole.place] = hole.stand_in(group, tokens[hole.place])
+        return tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,12 @@ def holes_of(body: CheckedBody, literals: Literals) -> tuple[Hole, ...]:
         return ()
     kinds = (_kind(body, node, above) for node, above in found)
     return tuple(Hole(place, kind) for place, kind in enumerate(kinds) if kind is not None)
+
+
+def put(body: CheckedBody, tokens: Sequence[str]) -> None:
+    """Put other literals into a checked expression: what was found of it stays as it is, since nothing depends on holes."""
+    for (node, _), token in zip(list(_literal_nodes(body.module)), tokens, strict=True):
+        object.__setattr__(node, "value", token)  # a copy would be another node, of which nothing is known
 
 
 def _literal_nodes(module: cst.Module) -> Iterator[tuple[cst.CSTNode, tuple[cst.CSTNode, ...]]]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from envscaler.scenario.states import StateStore
     from envscaler.scenario.summary import Summary
     from envscaler.scenario.world import World
+    from envscaler.spec.checked import Checked
 
 __all__ = ["BatchOptions", "Made", "MakingProgress", "make_scenarios"]
 
@@ -101,6 +102,7 @@ def make_scenarios(
 
     options = options or BatchOptions()
     target = Path(output)
+    _checked.clear()
     subjects: dict[str, tuple[Path, str]] = {}
     named = []
     for file in spec_files(many(specs))[0]:
@@ -109,6 +111,7 @@ def make_scenarios(
         if checked.spec.name in subjects:
             raise UsageError(f"{file} and {subjects[checked.spec.name][0]} are both called {checked.spec.name}")
         subjects[checked.spec.name] = (file, checked.spec.hash)
+        _checked[str(file), checked.spec.hash] = checked
         tools = checked.spec.tools.values()
         named.append(
             Subject(checked.spec.name, tuple(t.name for t in tools if t.kind == "write" and t.actor == "agent"))
@@ -228,11 +231,16 @@ def _made(unit: Mapping[str, Any]) -> str:
     return json.dumps(_plain(make_chunk(world, generators, store, state, order, seed, _elsewhere())))
 
 
+_checked: Final[dict[tuple[str, str], Checked]] = {}
+"""The specs of the batch by file and hash, checked before it began: a unit in this process does not check them again."""
+
+
 @lru_cache(maxsize=64)
 def _bench(file: str, spec_hash: str, kinds: tuple[str, ...]) -> tuple[World, Mapping[str, Generator]]:
     from envscaler.scenario.world import World
 
-    world = World.of(sound(file), template_folders())
+    known = (file, spec_hash)
+    world = World.of(_checked.pop(known) if known in _checked else sound(file), template_folders())
     if world.spec.hash != spec_hash:
         raise UsageError(f"{file} was changed while scenarios were made for it")
     plugins = _plugins(kinds)

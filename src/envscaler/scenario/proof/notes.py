@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from envscaler.agents.excerpt import shown
-
 __all__ = ["tried_words"]
 
 
@@ -35,4 +33,8 @@ def tried_words(note: Mapping[str, Any]) -> str:
 
 
 def _brief(value: Any) -> str:
+    from envscaler.agents.excerpt import (
+        shown,
+    )  # only where something is told: each process that proves would load agents
+
     return shown(value, 120, 60)
