@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -183,7 +184,7 @@ def test_rows_of_the_export(
 def test_a_conversation_by_a_tool(tasks: Path, scenarios: dict[str, Any], calls_of: Calls) -> None:
     environments = Environments(tasks, user="facts")
     one = next(o for o in scenarios.values() if o["spec"]["name"] == "bank" and o["kind"] == "missing_parameter")
-    (row,) = [row for row in environments._rows() if row["id"] == one["id"]]
+    (row,) = [row for row in environments.rows() if row["id"] == one["id"]]
     assert row["prompt"][1]["content"] == one["user"]["opening"]
     assert "say_to_user" in row["prompt"][0]["content"]
     bank = environments.classes["bank"]()
@@ -247,3 +248,10 @@ def test_a_row_of_another_spec(environments: Environments, scenarios: dict[str, 
         environments.classes[scenarios[hidden]["spec"]["name"]]().reset(id=hidden)
     with pytest.raises(UsageError, match="before reset"):
         environments.classes["bank"]().get_reward()
+
+
+def test_the_readme(tasks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python bank\n(.*?)```", text, re.S)
+    monkeypatch.chdir(tasks.parent)
+    exec(example, {})  # noqa: S102

@@ -113,17 +113,18 @@ class Environments:
     # -- rows
 
     def dataset(self) -> Dataset:
-        """A row for each scenario that can be played: `prompt` (messages of role and content), `environment`, `id`, `kind`. All
-        are texts. What cannot be played is in `left_out`. Needs datasets."""
+        """The `rows` as a data set. Needs datasets."""
         from datasets import Dataset
 
-        rows = list(self._rows())
+        rows = list(self.rows())
         if not rows:
             why = "; ".join(f"{one}: {reason}" for one, reason in list(self.left_out.items())[:3])
             raise UsageError(f"no scenario that TRL can play{': ' * bool(why)}{why}")
         return Dataset.from_list(rows)
 
-    def _rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row for each scenario that can be played: `prompt` (messages of role and content), `environment`, `id`, `kind`. All
+        are texts. What cannot be played is in `left_out`."""
         for one in self._ids:
             scenario = self._episodes.scenario(self._known(one))
             if self._unfit(scenario):
