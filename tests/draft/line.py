@@ -44,7 +44,7 @@ class Knowing:
         self.whole: dict[str, Any] = json_of(found.root)
 
     def __call__(self, system: str, user: str, first: str) -> Any:
-        """What is said to a conversation: its system's message, the user's last and first one."""
+        """What is said to a conversation: its system's message, the user's last and first one; the first is what is asked."""
         for begins, stage in _STAGES.items():
             if system.startswith(begins):
                 self.asked.append(stage)
@@ -69,7 +69,7 @@ class Knowing:
     def _plan(self, user: str, first: str) -> Any:
         if user.startswith("This is not right yet"):
             return {"states": [], "rules": [], "tools": [], "drop": []}
-        if "Plan what it keeps" in user:
+        if "Plan what it keeps" in first:
             states = [
                 {
                     "name": name, "record": state["record"], "single": "single" in state,
@@ -92,15 +92,15 @@ class Knowing:
         }  # fmt: skip
 
     def _write(self, user: str, first: str) -> Any:
-        if "Write its states, rules" in user:
+        if "Write its states, rules" in first:
             keys = ("description", "clock", "constants", "types", "states", "rules", "initial_state")
             return self._parts({key: self.whole[key] for key in keys if key in self.whole})
-        if "Write the helpers" in user:
+        if "Write the helpers" in first:
             return self._parts({key: self.whole[key] for key in ("helpers", "after_each") if key in self.whole})
-        if "Write these tools" in user:
-            named = _NUMBERED.findall(user.split("Write these tools", 1)[1])
+        if "Write these tools" in first:
+            named = _NUMBERED.findall(first.split("Write these tools", 1)[1])
             return self._parts({"tools": {name: self.whole["tools"][name] for name in named}})
-        return self._again([*_PART.findall(user), *_WANTED.findall(user)])
+        return self._again([*_PART.findall(first), *_WANTED.findall(first)])
 
     def _parts(self, parts: dict[str, Any]) -> dict[str, Any]:
         made: dict[str, Any] = json.loads(json.dumps(parts))
