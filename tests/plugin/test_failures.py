@@ -257,8 +257,8 @@ def test_names_that_nobody_offers(site: Path) -> None:
     plugins = open_plugins()
     with pytest.raises(UsageError, match=r"no checker is called 'mony'; there are: .*, money; did you mean money\?"):
         plugins.find("checker", "mony")
-    with pytest.raises(UsageError, match=r"no task source is called 'csv'; there are: none$"):
-        plugins.find("source", "csv")
+    with pytest.raises(UsageError, match=r"no task source is called 'cvs'; there are: .*, text.*; did you mean csv\?"):
+        plugins.find("source", "cvs")
 
 
 def test_third_parties_only_when_asked(site: Path) -> None:
