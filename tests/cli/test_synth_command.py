@@ -111,6 +111,7 @@ def test_tasks_become_sound_specs_and_a_second_run_asks_nothing(model: Knowing, 
     assert len(server.log) == asked
 
 
+@pytest.mark.slow
 def test_stages_one_by_one_come_to_the_same(server: ModelServer) -> None:
     rows("Lend me Emma.", "Put Ulysses back.")
     ends(0, synth(server))
@@ -145,6 +146,7 @@ def test_one_sentence_grows_into_a_spec(server: ModelServer) -> None:
 # -- what goes wrong
 
 
+@pytest.mark.slow
 def test_what_writing_leaves_wrong_is_repaired_and_what_cannot_be_is_kept_apart(
     model: Knowing, server: ModelServer
 ) -> None:
@@ -170,6 +172,7 @@ def test_what_writing_leaves_wrong_is_repaired_and_what_cannot_be_is_kept_apart(
     assert not unfinished.exists()
 
 
+@pytest.mark.slow
 def test_an_unfinished_spec_that_a_person_mends_is_the_draft_from_then_on(model: Knowing, server: ModelServer) -> None:
     lend = model.whole["tools"]["lend"]
     model.wrong = {"tools.lend": {**lend, "examples": [{"call": {"book_id": "B-1"}, "returns": 7}]}}
@@ -187,6 +190,7 @@ def test_an_unfinished_spec_that_a_person_mends_is_the_draft_from_then_on(model:
     assert "# open" not in only("out", "*.yaml").read_text()
 
 
+@pytest.mark.slow
 def test_a_limit_keeps_what_is_finished_and_more_of_it_goes_on(server: ModelServer) -> None:
     rows("Lend me Emma.", "Put Ulysses back.", "Find a book.")
     short = synth(server, "--max-tokens", "1400", "--concurrency", "1")
@@ -199,6 +203,7 @@ def test_a_limit_keeps_what_is_finished_and_more_of_it_goes_on(server: ModelServ
     assert max(Counter(digest for digest, _ in server.log).values()) == 1
 
 
+@pytest.mark.slow
 def test_trouble_loses_units_and_a_second_run_makes_up_for_them(model: Knowing, server: ModelServer) -> None:
     rows(*(f"Lend me book number {n}." for n in range(5)))
     model.idle = ("number 4",)
@@ -280,6 +285,7 @@ def test_an_edited_plan_is_what_is_written_and_only_that(server: ModelServer) ->
     assert len(server.log) == asked + 2
 
 
+@pytest.mark.slow
 def test_an_edit_is_not_written_over_when_what_it_was_made_from_changes(server: ModelServer) -> None:
     rows("Lend me Emma.")
     ends(0, synth(server))
@@ -297,6 +303,7 @@ def test_an_edit_is_not_written_over_when_what_it_was_made_from_changes(server: 
     assert "A shelf of books" in selected.read_text() and "A shelf of books" in spec.read_text()  # noqa: PT018
 
 
+@pytest.mark.slow
 def test_a_finished_spec_that_was_edited_stays_and_so_does_one_of_ones_own(server: ModelServer) -> None:
     rows("Lend me Emma.")
     ends(0, synth(server))
@@ -315,6 +322,7 @@ def test_a_finished_spec_that_was_edited_stays_and_so_does_one_of_ones_own(serve
     assert "# mine" not in spec.read_text()
 
 
+@pytest.mark.slow
 def test_an_edited_file_that_cannot_be_read_is_told_with_its_line(server: ModelServer) -> None:
     rows("Lend me Emma.", "Put Ulysses back.")
     ends(0, synth(server))

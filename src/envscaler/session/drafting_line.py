@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from envscaler.draft.plans import Plan
 from envscaler.draft.selecting import Selection
 from envscaler.draft.themes import Origin, Sieved, Theme
-from envscaler.errors import LlmError, UsageError
+from envscaler.errors import BudgetError, LlmError, UsageError
 from envscaler.session.drafting_folder import EditedError, WorkFolder, rows_text
 from envscaler.session.drafting_proof import CHECKED, SOUND, commented, manifest, uncommented
 from envscaler.session.drafting_stages import FILTER, INFER, NAMES, PLAN, PROVE, SELECT, WRITE, StageOf
@@ -407,6 +407,8 @@ class Line:
                 running -= 1
                 if isinstance(one.raised, LlmError):
                     self.error = self.error or one.raised
+                    if not isinstance(one.raised, BudgetError):  # at a limit, what needs no model can still be done
+                        left.clear()
                 elif one.raised is not None:
                     raise one.raised
         finally:

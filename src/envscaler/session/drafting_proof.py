@@ -44,7 +44,8 @@ def prove(
 ) -> dict[str, Any]:
     """Compile a draft, run its examples, attack it, have it mended; what it is then, and what is still open, as JSON.
 
-    Nobody is asked where there is nothing to mend. Raises LlmError when the model of the role `coder` cannot be asked.
+    Nobody is asked where there is nothing to mend, and nothing is mended where the role `coder` has no model. Raises LlmError
+    when that cannot be asked.
     """
     from envscaler.assess.repair import RepairSettings, repair
 
@@ -53,7 +54,7 @@ def prove(
     def judging(text: str) -> Standing:
         return judges.judge(text, path, settings.seed, settings.calls, templates)
 
-    if not settings.repairs:
+    if not settings.repairs or models.settings("coder") is None:
         return _result(judging(text), (), "not repaired")
 
     def told(made: RepairRound) -> None:
