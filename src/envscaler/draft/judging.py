@@ -76,9 +76,17 @@ def _less(new: Mapping[str, Sequence[Diagnostic]], old: Mapping[str, Sequence[Di
 
 
 def judge(
-    parts: Parts, *, run: bool, top: Sequence[str] = (), said: Mapping[str, Sequence[str]] | None = None
+    parts: Parts,
+    *,
+    run: bool,
+    whole: bool = False,
+    top: Sequence[str] = (),
+    said: Mapping[str, Sequence[str]] | None = None,
 ) -> Judged:
-    """Check the parts as one spec; with ``run``, compile what passes and run its examples, without faulty tools."""
+    """Check the parts as one spec; with ``run``, compile what passes and run its examples, without faulty tools.
+
+    ``whole``: nothing comes any more, so that it is said where there are no tools.
+    """
     from envscaler.spec.check import check_text
 
     laid = parts.laid(top, said)
@@ -87,9 +95,8 @@ def judge(
     errors: Found = {}
     warnings: Found = {}
     for found in checked.diagnostics:
-        if found.severity == "note" or (
-            found.code == "missing-key" and not parts.section("tools") and not _owners(laid, found)
-        ):
+        early = found.code == "missing-key" and not parts.section("tools") and not _owners(laid, found)
+        if found.severity == "note" or (early and not whole):
             continue
         owners = [*_owners(laid, found), *(_others(parts, found) if found.code in _ELSEWHERE else ())]
         for owner in dict.fromkeys(owners or [""]):

@@ -15,6 +15,7 @@ from envscaler.draft.themes import Theme
 from envscaler.llm import Llm, Message, labelled
 from envscaler.spec.forms import SCALARS
 from envscaler.spec.language import RESERVED_NAMES
+from envscaler.spec.names import is_name, proposal
 
 __all__ = ["plan"]
 
@@ -131,7 +132,9 @@ class _StatesReply(_Reply):
             {**s, "fields": _records(s.get("fields"), "type")} for s in _records(given.get("states"), "description")
         ]
         for state in states:
-            state["fields"] = [_only(f, PlannedField, record="") for f in state["fields"]]
+            state["fields"] = [_only(f, PlannedField) for f in state["fields"]]
+            if isinstance(record := state.get("record"), str) and not is_name(record, "type"):
+                state["record"] = proposal(record, "type") or record
         return {
             "states": [_only(s, PlannedState, record=_capital(s.get("name", ""))) for s in states],
             "rules": [_only(r, PlannedRule, text="") for r in _records(given.get("rules"), "text")],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,8 +11,15 @@ from envscaler.draft.themes import Theme
 __all__ = ["Plan", "PlannedField", "PlannedRule", "PlannedState", "PlannedTool", "Size"]
 
 
+def _plain(schema: dict[str, Any]) -> None:
+    """What a model is shown of a record: names and types; the prompt says what they mean."""
+    schema.pop("description", None)
+    for of in schema["properties"].values():
+        of.pop("title", None)
+
+
 class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=_plain)
 
 
 class Size(_Record):

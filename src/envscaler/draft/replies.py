@@ -119,10 +119,10 @@ def _same(value: Any) -> Any:
 def _named(value: Any) -> dict[str, Any]:
     """A mapping by name, also of a list of objects that have a `name`."""
     if isinstance(value, Mapping):
-        return {str(k): v for k, v in value.items()}
+        return {str(k): v for k, v in value.items() if str(k).strip()}
     found = {}
     for item in _listed(value):
-        if isinstance(item, Mapping) and isinstance(name := item.get("name"), str):
+        if isinstance(item, Mapping) and isinstance(name := item.get("name"), str) and name.strip():
             found[name] = {k: v for k, v in item.items() if k != "name"}
     return found
 
@@ -151,7 +151,7 @@ _TOOL_KINDS: Final = {"query": "read", "get": "read", "change": "write", "update
 
 def _helper(value: Any) -> Any:
     if not isinstance(value, Mapping):
-        return {"do": value} if isinstance(value, str) else value
+        return {"do": _logic(value)} if isinstance(value, str) else value
     made = {_ALIASES.get(k, k) if _ALIASES.get(k, k) not in value else k: v for k, v in value.items()}
     if "do" in made:
         made["do"] = _logic(made["do"])

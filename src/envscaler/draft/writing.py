@@ -205,7 +205,7 @@ class _Work:
 
     def _draft(self) -> Draft:
         run = self.settings.run_examples
-        found = judge(self.parts, run=run)
+        found = judge(self.parts, run=run, whole=True)
         said: dict[str, list[str]] = {}
         for path in self.parts.values:
             if (times := self.mender.tries[path]) > 1:
@@ -218,7 +218,7 @@ class _Work:
         for problem in found.all:
             if path := found.laid.owner(problem.span.line):
                 said.setdefault(path, []).append(f"open: [{problem.code}] {problem.title}")
-        judged = judge(self.parts, run=run, top=self._top(), said=said)
+        judged = judge(self.parts, run=run, whole=True, top=self._top(), said=said)
         planned = [
             *(f"states.{_usable(s.name, 'lower')}" for s in self.plan.states),
             *(f"rules.{_usable(r.name, 'lower')}" for r in self.plan.rules),
