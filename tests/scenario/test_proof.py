@@ -207,7 +207,7 @@ def test_a_scorer_that_forgets_guards_is_found(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_scorer_that_gives_too_little_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     score = Scorer.score
-    monkeypatch.setattr(Scorer, "score", lambda self, env, s=None: replace(score(self, env, s), reward=0.5))
+    monkeypatch.setattr(Scorer, "score", lambda self, env, s=None, **more: replace(score(self, env, s), reward=0.5))
     assert "reward-not-one" in codes(hand.transfer())
 
 

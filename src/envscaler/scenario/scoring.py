@@ -110,12 +110,21 @@ class Scorer:
             raise SpecError(report.items)
         return cls(tuple(g for g in goals if g is not None), tuple(g for g in guards if g is not None), slots)
 
-    def score(self, env: Environment, submitted: Mapping[str, Any] | None = None, mode: Mode = "guarded") -> Score:
+    def score(
+        self,
+        env: Environment,
+        submitted: Mapping[str, Any] | None = None,
+        mode: Mode = "guarded",
+        *,
+        first: State | None = None,
+    ) -> Score:
         """The score of an episode as it stands. ``submitted``: the last `submit` in JSON form, None when there was none.
+        ``first``: the state at its start, where it is at hand.
 
         Nothing is copied, and the episode can go on. Raises UsageError for a mode that does not exist.
         """
-        first = env.start_state() if self._initial else None
+        if first is None and self._initial:
+            first = env.start_state()
         last = env._state
         given = self.slots.read(submitted) if submitted else self.slots.nothing
         look = _Evaluation(first, last, given)

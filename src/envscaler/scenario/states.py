@@ -48,12 +48,12 @@ class StateStore:
         """Keep a state in JSON form; its hash, `sha256:…`. Raises UsageError for what is not JSON, or cannot be written."""
         try:
             found = content_hash(state)
-            text = _text(state)
+            text = "" if found in self else _text(state)
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"a state that is not JSON cannot be kept: {error}") from None
-        if self.folder is None:
-            self._texts.setdefault(found, text)
-        else:
+        if text and self.folder is None:
+            self._texts[found] = text
+        elif text and self.folder is not None:
             self._write(self.folder, found, text)
         return found
 

@@ -45,6 +45,11 @@ class Elsewhere:
             assert process.stdout is not None
             process.stdout.close()
 
+    @property
+    def pid(self) -> int | None:
+        """The id of the process, None where there is none."""
+        return None if self._process is None else self._process.pid
+
     def replay(self, world: World, proved: Sequence[Proved], states: States | None = None) -> tuple[Gate, ...]:
         """The gate of each scenario: whether its solution comes to what its proof says it came to."""
         if not proved:

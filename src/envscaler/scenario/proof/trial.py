@@ -63,6 +63,7 @@ class Trial:
         self.env = env
         self.scorer = scorer
         self.start: Snapshot = env.snapshot()
+        self.first = env.start_state()
         self.calls = tuple(_call(n, step) for n, step in enumerate(scenario.solution))
         self.ends: list[tuple[Mapping[str, Any], End]] = []
 
@@ -142,7 +143,7 @@ class Trial:
     def ended(self, results: tuple[ToolResult, ...], submitted: Any = ...) -> End:
         """The end of the episode as it stands after calls with these ``results``."""
         given = self.scenario.submitted if submitted is ... else submitted
-        return End(results, self.scorer.score(self.env, given))
+        return End(results, self.scorer.score(self.env, given, first=self.first))
 
     def _bound(self, call: Call, live: Mapping[int, ToolResult]) -> dict[str, Any]:
         arguments = dict(call.arguments)
