@@ -197,7 +197,7 @@ def test_every_code_has_a_fault_or_a_test_below() -> None:
 def test_a_scorer_that_forgets_guards_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     score = Scorer.score
 
-    def paper(self: Scorer, env: Environment, submitted: Any = None, mode: Any = "guarded") -> Score:
+    def paper(self: Scorer, env: Environment, submitted: Any = None, mode: Any = "guarded", **more: Any) -> Score:
         found = score(self, env, submitted, "paper")
         return replace(found, mode=mode)
 
