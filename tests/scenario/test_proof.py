@@ -214,7 +214,7 @@ def test_a_scorer_that_gives_too_little_is_found(monkeypatch: pytest.MonkeyPatch
 def test_a_goal_that_nothing_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     score = Scorer.score
 
-    def always(self: Scorer, env: Environment, submitted: Any = None) -> Score:
+    def always(self: Scorer, env: Environment, submitted: Any = None, **more: Any) -> Score:
         found = score(self, env, submitted)
         return replace(found, goals=(env.diff() != [] or found.goals[0], *found.goals[1:]))
 
