@@ -45,7 +45,7 @@ def planned(spec: dict[str, Any], **theme: Any) -> Plan:
         ),
         rules=tuple(PlannedRule(name=n, text=str(r.get("text", n))) for n, r in _mapping(spec, "rules")),
         tools=tuple(
-            PlannedTool(name=n, kind=t.get("kind") if t.get("kind") in ("read", "write") else "read", description=n)
+            PlannedTool(name=n, kind="write" if t.get("kind") == "write" else "read", description=n)
             for n, t in _mapping(spec, "tools")
         ),
     )

@@ -22,7 +22,7 @@ STATES: list[dict[str, Any]] = [
     {"name": "books", "record": "Book", "fields": [{"name": "book_id", "type": "str"}, {"name": "title", "type": "str"}]},
     {"name": "loans", "record": "Loan", "fields": [{"name": "loan_id", "type": "str"}, {"name": "book_id", "type": "ref(books)"}]},
 ]  # fmt: skip
-RULES = [
+RULES: list[dict[str, Any]] = [
     {"name": "one_each", "text": "A book is lent once at a time.", "states": ["loans"]},
     {"name": "polite", "text": "Greet whoever wants a book.", "enforced": False},
 ]
@@ -120,12 +120,14 @@ def test_harmless_other_shapes_are_understood() -> None:
     }
     listed = [
         {**TOOLS[0], "params": [{"name": "words", "type": "str", "description": "in the title"}], "kind": "query"},
-        {**TOOLS[1], "effects": ["adds a loan", "marks the book"], "states": "loans", "confidence": 0.9},
+        {**TOOLS[1], "effects": ["adds a loan", "marks the book"], "states": "Loan", "confidence": 0.9},
         {**TOOLS[2], "kind": "change", "errors": "no such loan"},
     ]
     found, _ = made(
         [replied("States", {"states": mapping, "rules": {r["name"]: r["text"] for r in RULES}}), tools(listed)]
     )
+    assert [s.record for s in found.states] == ["Book", "Loan"]
+    assert found.tools[1].states == ("loans",)
     assert found.tools[0].params == {"words": "str, in the title"}
     assert found.tools[1].effects == "adds a loan; marks the book"
     assert found.tools[2].errors == ("no such loan",)

@@ -313,6 +313,6 @@ def test_every_shipped_spec_is_what_its_parts_say() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"batch": 0}, {"tries": 0}])
-def test_settings_have_bounds(settings: dict[str, int]) -> None:
+def test_settings_have_bounds(settings: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="is at least 1"):
         WriteSettings(**settings)

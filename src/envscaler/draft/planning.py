@@ -35,13 +35,18 @@ async def plan(
     asking = _Asking(llm, tuple(folders), sample, tries)
     with labelled("construction"):
         first, problems = await asking.ask(
-            _StatesReply, "plan.states", lambda r: state_problems(r.states, r.rules, size), theme=theme, size=size
+            _StatesReply,
+            "plan.states",
+            lambda r: r.settled(r.states),
+            lambda r: state_problems(r.states, r.rules, size),
+            theme=theme,
+            size=size,
         )
         if not first.states:
             raise Unusable("llm-plan", "the plan has no states")
         states, rules = tuple(first.states), tuple(first.rules)
         second, more = await asking.ask(
-            _ToolsReply, "plan.tools", lambda r: tool_problems(r.tools, states, size),
+            _ToolsReply, "plan.tools", lambda r: r.settled(states), lambda r: tool_problems(r.tools, states, size),
             theme=theme, size=size, states=states, rules=rules, reads=round(size.tools * size.reading),
         )  # fmt: skip
     if not second.tools:
@@ -57,7 +62,7 @@ class _Asking:
         self._tries = tries
 
     async def ask(
-        self, shape: type[R], name: str, check: Callable[[R], list[str]], **values: Any
+        self, shape: type[R], name: str, settle: Callable[[R], R], check: Callable[[R], list[str]], **values: Any
     ) -> tuple[R, list[str]]:
         """The reply with the fewest problems, corrections laid over it, and its problems."""
         from envscaler.compiler.templates import render
@@ -67,7 +72,7 @@ class _Asking:
         )
         user = render(f"prompts/draft/{name}.j2", self._folders, **values)
         question = [Message("system", system.strip()), Message("user", user.strip())]
-        best = await ask(self._llm, shape, question, sample=self._sample)
+        best = settle(await ask(self._llm, shape, question, sample=self._sample))
         problems = check(best)
         said, again = question, 0
         for _ in range(self._tries - 1):
@@ -82,7 +87,7 @@ class _Asking:
                 fixes = await ask(self._llm, shape, asked, sample=self._sample + again)
             except Unusable:
                 continue
-            made = best.over(fixes)
+            made = settle(best.over(fixes))
             found = check(made)
             if len(found) <= len(problems):
                 best, problems = made, found
@@ -113,6 +118,24 @@ class _Reply(BaseModel):
                     one for name, one in entries.items() if name not in fixes.drop or one in getattr(fixes, key)
                 ]
         return self.model_copy(update=made)
+
+    def settled(self: R, states: Sequence[PlannedState]) -> R:
+        """This one with states called by their names where it means them: `Loan` and `loan` are the state `loans`."""
+        names = {_bare(known): s.name for s in reversed(states) for known in (s.record, s.name)}
+        names |= {_bare(s.name): s.name for s in states} | {s.name: s.name for s in states}
+        made: dict[str, Any] = {}
+        for key in set(type(self).model_fields) & {"rules", "tools"}:
+            made[key] = [
+                one.model_copy(
+                    update={"states": tuple(dict.fromkeys(names.get(n) or names.get(_bare(n), n) for n in one.states))}
+                )
+                for one in getattr(self, key)
+            ]
+        return self.model_copy(update=made)
+
+
+def _bare(name: str) -> str:
+    return name.lower().replace("_", "").removesuffix("s")
 
 
 class _StatesReply(_Reply):

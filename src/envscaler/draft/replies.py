@@ -152,7 +152,7 @@ _TOOL_KINDS: Final = {"query": "read", "get": "read", "change": "write", "update
 def _helper(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return {"do": _logic(value)} if isinstance(value, str) else value
-    made = {_ALIASES.get(k, k) if _ALIASES.get(k, k) not in value else k: v for k, v in value.items()}
+    made = _called(value, _ALIASES)
     if "do" in made:
         made["do"] = _logic(made["do"])
     if "params" in made:
@@ -165,6 +165,15 @@ def _helper(value: Any) -> Any:
 _ALIASES: Final = {"parameters": "params", "code": "do", "logic": "do", "body": "do"}
 
 
+def _called(value: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """A mapping with other names for some keys, where it has not got these already."""
+    made: dict[str, Any] = {}
+    for key, inner in value.items():
+        meant = names.get(key, key)
+        made[key if meant in value else meant] = inner
+    return made
+
+
 def _filled(made: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in made.items() if v is not None and (v != "" or k not in ("description", "returns"))}
 
@@ -172,8 +181,7 @@ def _filled(made: dict[str, Any]) -> dict[str, Any]:
 def _example(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
-    names = {k: _EXAMPLE.get(k, k) for k in value}
-    made = {names[k] if names[k] not in value else k: v for k, v in value.items()}
+    made = _called(value, _EXAMPLE)
     if made.get("error", "") is None or ("returns" in made and made.get("error") == ""):
         del made["error"]
     if "error" in made and made.get("returns", "") is None:

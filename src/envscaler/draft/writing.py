@@ -205,7 +205,7 @@ class _Work:
 
     def _draft(self) -> Draft:
         run = self.settings.run_examples
-        found = judge(self.parts, run=run, whole=True)
+        found = self.mender.judged() if self.parts.section("tools") else judge(self.parts, run=run, whole=True)
         said: dict[str, list[str]] = {}
         for path in self.parts.values:
             if (times := self.mender.tries[path]) > 1:
