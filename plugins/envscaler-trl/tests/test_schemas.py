@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from envscaler_trl import Environments
 
-import envscaler
-
 SHIPPED = (
     "bank", "calendar", "court_registry", "hospital_ward", "laboratory", "permit_office", "warehouse", "file_system",
     "mathematics", "messages", "posting_service", "retail", "tau2_mock", "ticket_desk", "trading_bot", "travel_agency",
@@ -18,6 +16,11 @@ BOUNDS = (
     "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems",
     "minProperties", "maxProperties", "pattern",
 )  # fmt: skip
+
+TASK = {
+    "kind": "none", "task": "None.", "outcome": "refusal", "goals": [{"expr": 'refusal == "not_found"'}], "guards": [],
+    "solution": [], "seed": 0,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +71,13 @@ def test_schemas_are_the_specs_own(spec: str, get_json_schema: Any) -> None:
     assert made.notes[spec] == ()
     names = [name for name, _ in inspect.getmembers(type(environment), inspect.isfunction)]
     names = [name for name in names if name not in ("reset", "get_reward") and not name.startswith("_")]
-    offered = envscaler.load(spec).new().tools
-    assert sorted(names) == sorted([*offered.names, "submit"])
-    for name in offered.names:
+    *offered, _ = made._episodes.begin({**TASK, "spec": {"name": spec, "hash": ""}})[1].tools
+    assert sorted(names) == sorted([*(tool.name for tool in offered), "submit"])
+    for tool in offered:
+        name, own = tool.name, tool.parameters
         function = get_json_schema(getattr(environment, name))["function"]
-        own = offered.schemas[name]
         assert function["name"] == name
-        assert function["description"] == offered.docs[name].strip()
+        assert function["description"] == tool.description.strip()
         found = function["parameters"]
         assert list(found["properties"]) == list(own["properties"])
         assert found.get("required", []) == own.get("required", [])
