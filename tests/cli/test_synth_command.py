@@ -278,6 +278,7 @@ def test_an_edited_plan_is_what_is_written_and_only_that(server: ModelServer) ->
     assert "was edited, and would be written anew; nothing was changed, --overwrite does it" in shown.output
     assert plan.read_text() == edited
     ends(0, stage(server, "plan", "--only", other.stem))
+    assert "no theme is called shelf; there are shelf_" in ends(2, stage(server, "plan", "--only", "shelf")).output
     ends(0, stage(server, "plan", "--overwrite"))
     assert plan.read_bytes() == before[str(plan)]
     ends(0, synth(server))

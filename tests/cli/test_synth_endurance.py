@@ -219,3 +219,17 @@ def test_killed_ten_times_it_asks_nothing_twice_and_comes_to_the_same_end() -> N
     for numbers in asked.values():
         assert [number for number in numbers if number in kept] == numbers[-1:]
     assert len(log) - len(asked) <= 10 * 3  # no more than were under way
+
+
+def test_ctrl_c_ends_it_and_it_goes_on() -> None:
+    rows("Lend me Emma.", "Put Ulysses back.")
+    with serving(Knowing()) as server:
+        server.delay = 0.05
+        with living(server) as process:
+            while len(server.log) < 6:
+                time.sleep(0.001)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 130
+        assert "Traceback" not in Path("lives.log").read_text()
+        whole_life(server)
+    assert [told["verdict"] for told in manifests("out")] == ["sound", "sound"]

@@ -210,8 +210,12 @@ class Line:
 
     def plan(self, only: Sequence[str] = ()) -> None:
         """Plan each theme."""
-        themes = [theme for theme in self.themes() if not only or theme.name in only]
-        self._stage(PLAN, [_plan_unit(theme) for theme in themes], self._planned)
+        themes = {theme.name: theme for theme in self.themes()}
+        for name in only:
+            if name not in themes:
+                raise UsageError(f"no theme is called {name}; there are {', '.join(themes) or 'none'}")
+        units = [_plan_unit(theme) for name, theme in themes.items() if not only or name in only]
+        self._stage(PLAN, units, self._planned)
 
     def write(self, only: Sequence[str] = ()) -> None:
         """Write each plan."""
