@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import Any
 
@@ -138,6 +139,17 @@ def test_an_answer_may_come_after_a_change() -> None:
         assert value in last.value.values()
         assert env.diff()
         assert len(one.goals) > 1
+
+
+def test_a_question_after_a_change_does_not_take_what_was_for_what_is() -> None:
+    past = 0
+    for one in made("answer", many=12, tools=("deposit_cash", "withdraw_cash")):
+        wish, _, asked = one.task.partition("fter all that, ")
+        account = re.search(r"account \(balance (\S+) euros\)", wish)
+        if account and account[1] in asked:
+            assert f"(balance {account[1]} euros before all that)" in asked
+            past += 1
+    assert past
 
 
 def test_distractors_share_a_name() -> None:

@@ -20,7 +20,7 @@ def question(world: World, plan: Plan, index: int, name: str, row: Mapping[str, 
 
     ``row``: what tells the entry of a list that is meant; ``count``: how many entries the list ``name`` has.
     """
-    speaker = Speaker(world, plan)
+    speaker = Speaker(world, plan, later=True)
     about, thing = _about(speaker, index)
     words = words_of(name)
     if count:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from envscaler.runtime import shapes as s
+from envscaler.runtime.pointers import parts
 from envscaler.scenario.plan import Plan
 from envscaler.scenario.wording.english import listed, noun_of
 from envscaler.scenario.wording.values import enum_words, label_of, said, strip_null
@@ -18,14 +19,16 @@ _NAMES: Final = ("name", "full_name", "title", "label")
 _ADJECTIVES: Final = ("status", "state", "kind", "type")
 _ONE_WORD: Final = re.compile(r"[\w.+@-]*\w")
 _DEEP: Final = 3
+_BEFORE: Final = " before all that"
 _PLAIN_NAME: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][\w'’.-]*(?: (?:of|the|and|de|von|van|[A-ZÀ-ÖØ-Þ0-9&][\w'’.-]*))*")
 
 
 class Records:
-    """The records of one world as one plan describes them. ``money``: the currency of its amounts."""
+    """The records of one world as one plan describes them. ``money``: the currency of its amounts. ``later``: they are spoken
+    of when the plan is done, so that what it changes of them was so before."""
 
-    def __init__(self, world: World, plan: Plan, money: str) -> None:
-        self.world, self.plan, self.money = world, plan, money
+    def __init__(self, world: World, plan: Plan, money: str, *, later: bool = False) -> None:
+        self.world, self.plan, self.money, self.later = world, plan, money, later
         self._spoken: set[tuple[str, str]] = set()
 
     def noun(self, collection: str) -> str:
@@ -81,22 +84,26 @@ class Records:
         fields = self.described(record)
         if fields is None:
             return f"{noun} {key}", f"{noun} {key}"
-        left = dict(fields)
-        words = [self._value(collection, n, left.pop(n)) for n in _ADJECTIVES if self._is_word(collection, n, left)]
-        words.append(noun)
+        left, was = dict(fields), self._past(record, fields)
+        ways = [n for n in _ADJECTIVES if n not in was and self._is_word(collection, n, left)]
+        words = [*(self._value(collection, n, left.pop(n)) for n in ways), noun]
         for name in _NAMES:
-            if name in self._fields(collection) and isinstance(left.get(name), str) and left[name]:
+            if name not in was and name in self._fields(collection) and isinstance(left.get(name), str) and left[name]:
                 words.append(_named(left.pop(name), name))
                 break
         whole = short = f"the {' '.join(words)}"
         refs = [name for name in left if self._ref(collection, name) is not None]
-        more = [self._fact(collection, name, value) for name, value in left.items() if name not in refs]
+        more = [
+            self._fact(collection, name, value) + (_BEFORE if name in was else "")
+            for name, value in left.items()
+            if name not in refs
+        ]
         if more:
             whole += f" ({listed(more)})"
             short = whole if len(words) == 1 else short
         outer = self.plan.within.get(record)
         for name in refs:
-            of = self._of(collection, name, left[name], noun)
+            of = self._of(collection, name, left[name], noun) + (_BEFORE if name in was else "")
             whole, short = whole + of, short + of
         if outer is not None and not refs and depth < _DEEP:
             of_whole, of_short = self._phrases(outer, self.noun(outer[0]), full, depth + 1)
@@ -104,6 +111,15 @@ class Records:
                 of_whole = of_short
             whole, short = f"{whole} of {of_whole}", f"{short} of {of_short}"
         return whole, short
+
+    def _past(self, record: tuple[str, str], fields: Mapping[str, Any]) -> frozenset[str]:
+        """The fields of a description that are no longer true where the record is spoken of; those that are not the record's
+        own may follow from any that the plan changes."""
+        if not self.later:
+            return frozenset()
+        places = (parts(one["path"]) for one in self.plan.changes)
+        changed = {names[2] for names in places if len(names) > 2 and (names[0], names[1]) == record}
+        return frozenset(n for n in fields if changed and (n in changed or n not in self._fields(record[0])))
 
     def _of(self, collection: str, name: str, value: Any, noun: str) -> str:
         ref = self._ref(collection, name)

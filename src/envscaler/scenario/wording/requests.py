@@ -81,12 +81,12 @@ class Request:
 
 
 class Speaker:
-    """Words for the calls of one plan in one world."""
+    """Words for the calls of one plan in one world; ``later``: said of what is there when its writes are done."""
 
-    def __init__(self, world: World, plan: Plan) -> None:
+    def __init__(self, world: World, plan: Plan, *, later: bool = False) -> None:
         self.world, self.plan = world, plan
         self.money = currency(world.spec.description.value, world.spec.title)
-        self.records = Records(world, plan, self.money)
+        self.records = Records(world, plan, self.money, later=later)
         self.sources: dict[int, dict[str, Source]] = {}
 
     def request(self, index: int, kept: Collection[str] = ()) -> Request:
