@@ -47,7 +47,7 @@ def backend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Sc
 
 def named(request: Request) -> str:
     """The trajectory that is asked about: its last words are its name."""
-    return request.messages[-1].content.split("[agent] bank-")[1][0]
+    return next(m.content for m in request.messages if "[agent] bank-" in m.content).split("[agent] bank-")[1][0]
 
 
 def by_name(**said: Any) -> Callable[[Request], Any]:
@@ -105,28 +105,27 @@ def test_never_asked_twice(backend: Callable[..., ScriptedBackend]) -> None:
     assert [named(r) for r in more.requests] == ["9"]
 
 
-@pytest.mark.parametrize(
-    ("bad", "code"),
-    [
-        ("I would say that it can be done.", "llm-invalid-reply"),
-        ({"verdict": "maybe", "reason": "x"}, "llm-invalid-reply"),
-        ({"verdict": "impossible"}, "llm-invalid-reply"),
-        ({"message": {"role": "assistant", "content": "{"}, "finish": "length"}, "llm-truncated"),
-        ({"message": {"role": "assistant", "content": "No."}, "finish": "refusal"}, "llm-refused"),
-        ("", "llm-empty"),
-        (ContextError("too long"), "llm-context-exceeded"),
-    ],
-)
-def test_replies_that_are_no_verdict_keep_the_sample(
-    backend: Callable[..., ScriptedBackend], bad: Any, code: str
-) -> None:
+def test_replies_that_are_no_verdict_keep_the_sample(backend: Callable[..., ScriptedBackend]) -> None:
     fast = ("--llm", "judge=scripted/judge.json,backoff=0,structured=text")
-    backend(lambda request: bad if not isinstance(bad, dict) or "message" in bad else json.dumps(bad))
-    exit_code, output = export("run", "-o", "out", *MODEL, *fast)
-    assert exit_code == 0, output
-    assert manifest("out")["judge"]["unusable"] == {code: 4}
-    assert (manifest("out")["kept"], manifest("out")["dropped"]["impossible"]) == (4, 0)
-    assert f"4 without a usable verdict ({code}: 4) are kept" in output
+    cut_off = {"message": {"role": "assistant", "content": "{"}, "finish": "length"}
+    declined = {"message": {"role": "assistant", "content": "No."}, "finish": "refusal"}
+    for turn, (said, codes) in enumerate(
+        (
+            (["I would say that it can be done.", '{"verdict": "maybe", "reason": "x"}', cut_off, declined],
+             {"llm-invalid-reply": 2, "llm-refused": 1, "llm-truncated": 1}),
+            (['{"verdict": "impossible"}', "", ContextError("too long"), json.dumps(impossible())],
+             {"llm-context-exceeded": 1, "llm-empty": 1, "llm-invalid-reply": 1}),
+        )
+    ):  # fmt: skip
+        run(Path(f"run{turn}"), [good(f"bank-{n}") for n in range(4)])
+        backend(lambda request, said=said: said[int(named(request))])
+        code, output = export(f"run{turn}", "-o", f"out{turn}", *MODEL, *fast)
+        assert code == 0, output
+        found = manifest(f"out{turn}")
+        assert found["judge"]["unusable"] == codes
+        assert (found["kept"], found["dropped"]["impossible"]) == (4 - turn, turn)
+        assert f"{sum(codes.values())} without a usable verdict (" in output
+        assert "are kept" in output
 
 
 def test_after_what_costs_nothing_and_before_the_best(backend: Callable[..., ScriptedBackend], tmp_path: Path) -> None:
