@@ -205,6 +205,7 @@ def laid(themes: Sequence[Theme], **more: Any) -> Selection:
     return select(themes, vectors, SelectSettings(**{"near": 1.0, **more}))
 
 
+@pytest.mark.slow
 def test_a_map_names_its_themes(tmp_path: Path) -> None:
     texts = drawn(laid(SIXTY, count=20), tmp_path / "map.svg")
     chosen = {one.title for one in laid(SIXTY, count=20).chosen}
