@@ -145,7 +145,7 @@ def test_row_seven_of_twenty_is_malformed(tmp_path: Path) -> None:
     good = [row % number for number in range(1, 21)]
     wrong = [
         "nonsense", '{"task": }', '{"task": "x}', '{"task": "x"', '{"task": "x", "deep": [1, 2}', "{'task': 'x'}", '{"task": "x",}',
-        '{"task": "x" "y"}', '{"task": "\x01"}', '{"task": ' + "9" * 5000 + "}", "{" * 3000, "[" * 3000 + "]" * 3000,
+        '{"task": "x" "y"}', '{"task": "\x01"}', '{"task": ' + "9" * 5000 + "}", "{" * 3000, "[" * 100_000 + "]" * 100_000,
     ]  # fmt: skip
     for broken in wrong:
         lines = [*good[:6], broken, *good[7:]]
