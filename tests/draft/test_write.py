@@ -226,9 +226,9 @@ MISBEHAVING: dict[str, Any] = {
     "nested": json.dumps({"states": SPEC["states"], "initial_state": {"books": DEEP}, "tools": {"find": DEEP}}),
     "nested beyond JSON": '{"states": ' + '{"a":' * 5000 + "1" + "}" * 5000 + "}",
     "huge": json.dumps(
-        {"states": SPEC["states"], "description": "x" * 2_000_000, "tools": {"find": {"do": "x = 1\n" * 300_000}}}
+        {"states": SPEC["states"], "description": "x" * 400_000, "tools": {"find": {"do": "x = 1\n" * 60_000}}}
     ),
-    "many": json.dumps({"states": SPEC["states"], "constants": {f"C{i}": "x" * 7000 for i in range(300)}}),
+    "many": json.dumps({"states": SPEC["states"], "constants": {f"C{i}": "x" * 7000 for i in range(90)}}),
     "null": json.dumps(dict.fromkeys(SPEC)),
     "half a character": json.dumps({"states": SPEC["states"], "description": "a \ud800 b"}),
     "numbers as keys": json.dumps({"states": {"1": {"record": 2, "fields": {"3": 4}, "key": 5}}}),

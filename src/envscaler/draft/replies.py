@@ -237,6 +237,7 @@ _READ: Final = {
 
 # -- logic
 
+_LONGEST: Final = 100_000  # characters; of more no part is made
 _FENCE: Final = re.compile(r"\A\s*```\w*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _DEF: Final = re.compile(r"\A\s*def \w+\([^\n]*\)[^\n]*:[ \t]*\n(?=[ \t])")
 _BAR: Final = re.compile(r"\A\s*\|[-+]?[ \t]*\n")
@@ -246,7 +247,7 @@ def _logic(value: Any) -> Any:
     """The text of a block: lines of a list joined, a fence or a `def` around it taken off, margins and odd characters too."""
     if isinstance(value, list) and all(isinstance(line, str) for line in value):
         value = "\n".join(value)
-    if not isinstance(value, str):
+    if not isinstance(value, str) or len(value) > _LONGEST:
         return value
     text = value.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4)
     text = "".join(c for c in text if c == "\n" or c.isprintable())
