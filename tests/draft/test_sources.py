@@ -7,6 +7,7 @@ import json
 import os
 import random
 import sys
+import time
 import tracemalloc
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler
@@ -156,6 +157,8 @@ def test_row_seven_of_twenty_is_malformed(tmp_path: Path) -> None:
             assert [(row.line, row.file) for row in bad] == [(line, str(path))], (broken[:30], rows)
             assert len(rows) == 20
         assert short(read("jsonl", write(tmp_path, "\n".join(lines), "a.jsonl")))[6].startswith("7! not JSON")
+        first = write(tmp_path, "[" + ",\n".join([broken, *good]) + "]", "a.json")
+        assert [isinstance(row, BadRow) for row in read("jsonl", first)] == [True] + [False] * 20, broken[:30]
     laid_out = json.dumps([json.loads(text) for text in good], indent=4).replace('"Task 7."', '"Task 7.')
     rows = read("jsonl", write(tmp_path, laid_out, "a.json"))
     assert [isinstance(row, BadRow) for row in rows].index(True) == 6
@@ -175,6 +178,13 @@ def test_lists_that_do_not_end_and_what_follows_them(tmp_path: Path) -> None:
         '[12345, "x", null, {"task": "a"}, -1e5]': [*["1! a row must be an object"] * 3, "1 a", "1! a row must be an object"],
     }.items():  # fmt: skip
         assert short(read("jsonl", write(tmp_path, data, "a.json"))) == lines
+
+
+def test_many_broken_rows_cost_no_more_than_their_length(tmp_path: Path) -> None:
+    rows = ['{"task": "x"', '{"task": "x}', '{"task": ["x"}', "{" * 50] * 5000
+    start = time.process_time()
+    assert len(read("jsonl", write(tmp_path, "[\n" + ",\n".join(rows) + "\n]", "a.json"))) == 20_000
+    assert time.process_time() - start < 5
 
 
 def test_hostile_rows(tmp_path: Path) -> None:

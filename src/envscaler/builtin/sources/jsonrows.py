@@ -89,7 +89,12 @@ class _List:
     def rows(self) -> Iterator[tuple[int, Any]]:
         self._gap()
         self._at += 1  # the bracket
+        first = True
         while self._gap():
+            self._indent = (
+                "" if first and self._indent is None else self._indent
+            )  # what follows may have lines of its own
+            first = False
             line = self._line
             if self._buffer[self._at] == "]":
                 self._at += 1
@@ -143,10 +148,20 @@ class _List:
                     return value, end
                 self._more()  # a number may go on
             except (ValueError, RecursionError) as error:
+                if row := self._row_after(error):
+                    return Broken(self._why(error, row)), row
                 end = self._end()
                 if end or self._ended or len(self._buffer) - self._at >= _MOST:
                     return Broken(self._why(error, end)), self._next(end)
                 self._more()
+
+    def _row_after(self, error: Exception) -> int:
+        """The line on which the next row begins, where the fault lies before it; else 0: more of the file may be wanted."""
+        if self._indent is None or not isinstance(error, json.JSONDecodeError):
+            return 0
+        begins = f"\n{self._indent}{self._buffer[self._at]}"
+        found = self._buffer.find(begins, self._at + 1)
+        return found if found >= 0 and error.pos < found + len(begins) else 0
 
     def _end(self) -> int:
         """Where the brackets that open at ``at`` are closed; 0 where they are not."""
