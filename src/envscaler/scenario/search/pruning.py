@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
-from envscaler.scenario.essence import essence
+from envscaler.scenario.essence import Ending, essence
 from envscaler.scenario.search.ground import Ground
 from envscaler.scenario.search.walk import Move
 
-__all__ = ["end_of", "pruned"]
+__all__ = ["made", "pruned"]
 
 _ALL: Final = 4  # writes up to which every selection is tried
 _PAIRS: Final = 2
@@ -18,16 +18,16 @@ _PAIRS: Final = 2
 
 def pruned(ground: Ground, moves: Sequence[Move]) -> tuple[Move, ...]:
     """The fewest of the moves, in order, that lead where all of them lead; empty when nothing is changed in the end."""
-    wanted = end_of(ground, moves)
-    if not wanted:
+    if not made(ground, moves) or not essence(ground.world, ground.env.diff()):
         return ()
+    end = Ending(ground.world, ground.env, ground.env.snapshot())
     left = list(moves)
     shrinking = True
     while shrinking:
         shrinking = False
         for out in _selections(len(left)):
             rest = [move for n, move in enumerate(left) if n not in out]
-            if end_of(ground, rest) == wanted:
+            if made(ground, rest) and end.like(ground.env):
                 left, shrinking = rest, True
                 break
     return tuple(left)
@@ -41,11 +41,7 @@ def _selections(count: int) -> Iterator[frozenset[int]]:
             yield frozenset(chosen)
 
 
-def end_of(ground: Ground, moves: Sequence[Move]) -> tuple[str, ...] | None:
-    """What moves change, incidental fields aside, as texts; None when one of them fails. The environment is left there."""
-    env = ground.env
-    env.restore(ground.start)
-    for move in moves:
-        if not env.call(move.tool, dict(move.arguments), move.actor).ok:
-            return None
-    return essence(ground.world, env.diff())
+def made(ground: Ground, moves: Sequence[Move]) -> bool:
+    """Make moves from the start; whether none of them fails. The environment is left where they lead."""
+    ground.env.restore(ground.start)
+    return all(ground.env.call(move.tool, dict(move.arguments), move.actor).ok for move in moves)

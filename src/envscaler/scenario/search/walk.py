@@ -9,13 +9,16 @@ from typing import Any, Final
 
 from envscaler.runtime import shapes as s
 from envscaler.runtime.results import ToolError
-from envscaler.scenario.places import places
+from envscaler.scenario.places import Place, places
 from envscaler.scenario.search.arguments import Arguments
 from envscaler.scenario.search.ground import Ground, Record
 from envscaler.scenario.search.settings import SearchSettings
 from envscaler.scenario.world import ToolInfo
 
 __all__ = ["Move", "Walk"]
+
+Changes = Sequence[tuple[Mapping[str, Any], Place]]
+"""What a call changed, and where."""
 
 _DEPTH: Final = 3  # writes that may stand before one to make it possible
 _HELP: Final = 30  # writes that are tried in all on a walk to make others possible
@@ -115,8 +118,9 @@ class Walk:
             focus = self._focus(tool, about and n < self.settings.tries * 0.8)
             given = self.arguments.of(tool, focus, self._related(focus))
             result = self.env.call(tool.name, given, tool.actor)
-            if result.changed and self._counts(before):
-                self._learn(result.value, before)
+            changes = list(places(self.env, self.env.diff(before))) if result.changed else []
+            if _counts(changes):
+                self._learn(result.value, changes)
                 return Move(tool.name, given, tool.actor), furthest
             if result.changed:
                 self.env.restore(before)
@@ -124,17 +128,10 @@ class Walk:
                 furthest = _further(furthest, result.error)
         return None, furthest
 
-    def _counts(self, before: Any) -> bool:
-        """Whether something changed that is more than incidental."""
-        for op, place in places(self.env, self.env.diff(before)):
-            if place.field is None or not place.field.incidental:
-                return bool(op)
-        return False
-
-    def _learn(self, result: Any, before: Any) -> None:
+    def _learn(self, result: Any, changes: Changes) -> None:
         known = self.arguments.known
         known.learn(result)
-        for op, place in places(self.env, self.env.diff(before)):
+        for op, place in changes:
             if place.key is None:
                 continue
             at = (place.state, place.key)
@@ -177,6 +174,11 @@ class Walk:
                 for name, keys in self.ground.related(at).items():
                     near.setdefault(name, []).extend(keys)
         return near
+
+
+def _counts(changes: Changes) -> bool:
+    """Whether something changed that is more than incidental."""
+    return any(place.field is None or not place.field.incidental for _, place in changes)
 
 
 def _further(one: ToolError | None, two: ToolError) -> ToolError:
