@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -169,7 +170,7 @@ class Mender:
         """
         warned = False
         while True:
-            judged = self.judged()
+            judged = await asyncio.to_thread(self.judged)  # others use this loop, too
             faulty = self._faulty(judged, warnings and not warned)
             missing = [w for w in wanted if not self.stands(w.path) and self.tries[w.path] < self._most]
             if not faulty and not missing:
@@ -215,7 +216,7 @@ class Mender:
         names = {path for path, _ in rewritten.values()}
         added = {p: v for p, v in found.items() if p not in faulty and p not in names and p not in self.parts.values}
         examples = [e for e in map(_example, reply.as_run) if e in differs]
-        self._accept(rewritten, added, examples)
+        await asyncio.to_thread(self._accept, rewritten, added, examples)
 
     def _renamed(self, faulty: Mapping[str, list[Any]], came: Mapping[str, Any], found: Mapping[str, Any]) -> Rewritten:
         """Parts whose name was the fault, under the names that they came back with: in order, within their sections."""

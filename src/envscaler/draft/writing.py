@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -119,10 +120,10 @@ class _Work:
             tools = self.plan.tools
             for at in range(0, len(tools), self.settings.batch):
                 await self._tools(tools[at : at + self.settings.batch])
-            self._prune()
+            await asyncio.to_thread(self._prune)
             await self.mender.mend((), warnings=True)
-            self._prune()
-        return self._draft()
+            await asyncio.to_thread(self._prune)
+        return await asyncio.to_thread(self._draft)
 
     async def _first(self) -> None:
         plan = self.plan
