@@ -132,7 +132,7 @@ def test_stages_one_by_one_come_to_the_same(server: ModelServer) -> None:
 
 
 def test_one_sentence_grows_into_a_spec(server: ModelServer) -> None:
-    made = synth(server, "--theme", SENTENCE, tasks="")
+    made = synth(server, "--theme", SENTENCE, "--record", "talk.jsonl", tasks="")
     assert made.exit_code == 0, made.output
     shown = made.stdout
     assert shown.index("states:") < shown.index("tools:") < shown.index("1 sound of 1 environment")
@@ -140,6 +140,11 @@ def test_one_sentence_grows_into_a_spec(server: ModelServer) -> None:
     assert told["source"] == {"task": SENTENCE, "origin": None}
     asked = len(server.log)
     ends(0, synth(server, "--theme", SENTENCE, tasks=""))
+    replayed = run("synth", "--theme", SENTENCE, "-o", "again", *SMALL, "--llm", "replay/talk.jsonl")
+    assert replayed.exit_code == 0, replayed.output
+    one, other = (only(folder, "*.yaml").read_text().split("\n", 1) for folder in ("out", "again"))
+    assert one[0] != other[0]  # who wrote it
+    assert one[1] == other[1]
     assert len(server.log) == asked
 
 
