@@ -100,6 +100,9 @@ class Mending:
         exact, line, said = match[2] or "", match[3] or match[2] or "", match[4]
         rows = part.split("\n")
         at = next((n for n, one in enumerate(rows) if line and line in one), None)
+        if at is not None and "logic stands in a literal block" in said:
+            margin = rows[at][: len(rows[at]) - len(rows[at].lstrip())]
+            return "\n".join([*rows[:at], f"{margin}do: |", f'{margin}  return "done"', *rows[at + 1 :]])
         if (
             at is not None
             and exact
@@ -350,6 +353,8 @@ _RULES: list[tuple[str, Rule]] = [
     (r"expected (true)\b", _swap(lambda _, m: m[1])),
     (r"has no field '\w+'; fields(?: of \w+)?: (?:\w+_id, )?(\w+)", _swap(lambda exact, m: re.sub(r"^\w+", m[1], exact))),
     (r"; a call returns or fails", _without_key),
+    (r"has no value; expected its type", lambda rows, at, exact, m: None if at is None else
+        [*rows[:at], rows[at].replace(f"{exact}: null", f"{exact}: str"), *rows[at + 1 :]]),
     (r"after_each: there is no helper", lambda rows, at, exact, m: ["after_each: []"]),
     (r"helpers do not call themselves: (\w+)((?: → \w+)*)", lambda rows, at, exact, m:
         [re.sub(rf"\b(?:{'|'.join([m[1], *re.findall(r'[A-Za-z_]+', m[2])])})\([^()]*\)", "0", row) for row in rows]),
