@@ -20,12 +20,12 @@ from envscaler.session import rollout_units, rollouts
 from envscaler.session.rollouts import RolloutOptions
 
 MOST = 3  # units that a life keeps
-UNIT = 4  # episodes of a unit, which are written down together
+UNIT = 2  # episodes of a unit, which are written down together
 
 
 def samples(kills: int) -> int:
-    """Episodes of each of the five scenarios, so many that the run lasts until the last kill."""
-    return 4 + kills * UNIT * (MOST + 1) // 3
+    """Episodes of each of the five scenarios, more than all lives together can keep."""
+    return 4 + kills * MOST * UNIT // 4
 
 
 def life(scenarios: str, folder: str, most: int, count: int, first: int) -> None:

@@ -18,6 +18,7 @@ from tests.rollout import lives
 from tests.rollout.line import run
 
 ROOT = Path(__file__).parents[2]
+KILLS = 50
 
 
 def hashes(folder: Path | str) -> dict[str, str]:
@@ -52,15 +53,6 @@ def test_the_same_one_by_one_and_many_at_once(till: Path) -> None:
             found.append(hashes(rolled.folder))
         assert found[0] == found[1]
         assert len(found[0]) == 20
-
-
-@pytest.mark.slow
-def test_the_same_in_processes(till: Path) -> None:
-    for user in (None, "facts"):
-        options = RolloutOptions("random", user, "non-conversation" if user is None else "conversation", samples=10)
-        rollout(till, f"one-{user}", options, concurrency=1)
-        rollout(till, f"processes-{user}", options, jobs=2, concurrency=4)
-        assert hashes(f"processes-{user}") == hashes(f"one-{user}")
 
 
 THREADS = """
@@ -101,19 +93,18 @@ def test_several_processes_on_one_folder(till: Path) -> None:
 
 def killed(till: Path, kills: int, seed: int) -> dict[str, Any]:
     words = [sys.executable, "-m", "tests.rollout.lives", str(till), str(till.parent / "out"), str(kills), str(seed)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", [4, 50])
-def test_killed_at_any_moment(till: Path, monkeypatch: pytest.MonkeyPatch, kills: int) -> None:
+def test_killed_at_fifty_moments(till: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'src'}:{ROOT}")
-    came = killed(till, kills, kills)
-    rollout(till, till.parent / "unbroken", RolloutOptions(samples=lives.samples(kills)))
-    assert came["killed"] == kills
+    came = killed(till, KILLS, seed=50)
+    rollout(till, till.parent / "unbroken", RolloutOptions(samples=lives.samples(KILLS)))
+    assert came["killed"] == KILLS
     assert 0 < came["kept"] < came["wanted"]
     assert came["failed"] == {}
     assert len(came["found"]) == came["wanted"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from envscaler.llm import Models
     from envscaler.scenario.model import Scenario
 
-__all__ = ["CONTEXT", "Cast", "Company", "episode_id"]
+__all__ = ["CONTEXT", "Cast", "Company"]
 
 CONTEXT: Final = 32_768
 """Tokens that a conversation may be long, as in the paper."""
@@ -60,11 +60,11 @@ class Cast:
         del plain["retries"], plain["mode"]
         return plain
 
-
-def episode_id(cast: Cast, scenario: str, sample: int) -> str:
-    """The id of an episode: scenario, sample, and eight digits for the cast."""
-    text = json.dumps(cast.to_json(), sort_keys=True)
-    return f"{scenario}.{sample}.{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    def naming(self) -> Callable[[str, int], str]:
+        """What gives the ids of episodes: scenario, sample, and eight digits for the cast."""
+        text = json.dumps(self.to_json(), sort_keys=True)
+        digits = hashlib.sha256(text.encode()).hexdigest()[:8]
+        return lambda scenario, sample: f"{scenario}.{sample}.{digits}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +77,17 @@ class Company:
     catalogue: Catalogue
     models: Callable[[], Models] | None = None
     ask: Callable[[str], str] | None = None
+    named: Callable[[str, int], str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "named", self.cast.naming())
 
     async def play(self, stage: Stage, scenario: Scenario, sample: int, attempt: int = 1) -> list[Trajectory]:
         """The episode of a scenario and a sample: the last of the trajectories, after those that are set aside.
 
         Raises SpecError, StateError, UsageError for a scenario or settings that cannot be played, BudgetError.
         """
-        name = episode_id(self.cast, scenario.id, sample)
+        name = self.named(scenario.id, sample)
         played: list[Trajectory] = []
         with labelled("rollout", name):
             for number in range(self.cast.retries + 1):

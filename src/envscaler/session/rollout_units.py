@@ -125,6 +125,7 @@ class Ready:
         self._stages: dict[SpecRef, Stage] = {}
         self._models: Models | None = None
         self._store: Trajectories | None = None
+        self._played_by: Company | None = None
         self.cast: Cast = _cast(order)
         self._plugins: Plugins = plugins_for(order.options)
         self._agent = self._plugins.find("agent", order.options.agent)
@@ -138,10 +139,8 @@ class Ready:
 
     def episodes(self) -> dict[str, tuple[str, int]]:
         """Scenario and sample of all that is wanted, by id; all scenarios once before any a second time."""
-        from envscaler.rollout.playing import episode_id
-
-        samples = range(self.order.options.samples)
-        return {episode_id(self.cast, s, k): (s, k) for k in samples for s in self.scenarios}
+        samples, named = range(self.order.options.samples), self.cast.naming()
+        return {named(s, k): (s, k) for k in samples for s in self.scenarios}
 
     def try_out(self) -> None:
         """Make the players for the first scenario, so that wrong settings are told before anything is played."""
@@ -191,8 +190,10 @@ class Ready:
     def _company(self, store: Trajectories) -> Company:
         from envscaler.rollout.playing import Company
 
-        make_user = None if self._user is None else self._user.make
-        return Company(self.cast, self._agent.make, make_user, store.catalogue, self.models, self._ask)
+        if self._played_by is None:
+            make_user = None if self._user is None else self._user.make
+            self._played_by = Company(self.cast, self._agent.make, make_user, store.catalogue, self.models, self._ask)
+        return self._played_by
 
     async def play_unit(self, unit: Mapping[str, Any], together: bool = False) -> dict[str, Any]:
         """Play the episodes of a unit that are not kept yet, one after the other or all ``together``, and keep them.

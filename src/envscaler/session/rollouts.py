@@ -155,13 +155,14 @@ def _done(
     function: Callable[[Any], Any] = Closing(ready.play_unit, ready.aclose)
     if place.apart:
         function = partial(play_apart, order)
-    last = 0.0
+    due = 0.0
 
     def listen(event: Event) -> None:
-        nonlocal last
-        if event.what in ("done", "failed") and time.monotonic() - last > _HEARD:
-            last = time.monotonic()
+        nonlocal due
+        if event.what in ("done", "failed") and (began := time.monotonic()) > due:
             heard()
+            ended = time.monotonic()
+            due = ended + max(_HEARD, 20 * (ended - began))  # counting many takes its time
 
     problems: dict[str, str] = {}
     with Run.open(Path(order.folder)) as run:
