@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import linecache
+import os
 import re
 import sys
+import time
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -66,6 +70,31 @@ def test_a_compiled_class_that_asks_the_machine_is_told_of_whatever_comes_of_it(
     asking = spoilt("return sum(", f"_ = {code}\n    return sum(")
     found = _found(asking, name)
     assert found == [f"count_all asks {words}"]
+
+
+def test_what_other_threads_ask_for_is_not_told_of_the_class() -> None:
+    began, told, ended = time.time(), set[float](), Event()
+
+    def ask() -> None:
+        while not ended.is_set():
+            told.update((time.time(), datetime.datetime.now().timestamp(), float(len(os.urandom(2)))))
+
+    thread = Thread(target=ask)
+    thread.start()
+    try:
+        found = Facts(compiled(checked()), checked()).elsewhere
+        with found.at(3, 0):
+            time.sleep(0.2)
+        assert found.asked == frozenset()
+        with found.at(3, 0):
+            assert time.time() > began + 86_400 * 300
+        assert found.asked == {"clock"}
+    finally:
+        ended.set()
+        thread.join()
+    told.discard(2.0)
+    assert max(told) < began + 3600
+    assert len(told) > 10
 
 
 def test_a_read_that_is_refused_because_of_a_rule_has_written() -> None:

@@ -7,8 +7,9 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import get_ident
 from typing import Any
 
 __all__ = ["Elsewhere"]
@@ -33,12 +34,13 @@ class Elsewhere:
     """For one environment class: `at(time, numbers)` is a context in which clocks and random numbers are those of that time
     and those numbers, for whoever asks `time`, `datetime`, `random`, `os.urandom` and what stands on them.
 
-    Names that modules of the class, or of envscaler, took from those modules are replaced too. ``asked`` says afterwards
-    which were asked for: `clock`, `numbers`.
+    Names that modules of the class, or of envscaler, took from those modules are replaced too. Other threads, such as one that
+    keeps a journal alive, are told the real ones. ``asked`` says afterwards which were asked for: `clock`, `numbers`.
     """
 
     def __init__(self, environment: type[Any]) -> None:
         self._now = _BEGIN
+        self._thread = 0
         self._bits = random.Random(0)  # noqa: S311
         self.asked: frozenset[str] = frozenset()
         self._asked: set[str] = set()
@@ -61,7 +63,16 @@ class Elsewhere:
             self._asked.add("clock")
             return self._now
 
+        def here() -> bool:
+            return get_ident() == self._thread
+
+        def told(name: str) -> Callable[..., Any]:
+            real, other = _REAL[name], times[name]
+            return lambda *given: other(*given) if here() else real(*given)
+
         def urandom(size: int) -> bytes:
+            if not here():
+                return _REAL_URANDOM(size)
             self._asked.add("numbers")
             return self._bits.randbytes(size)
 
@@ -73,22 +84,22 @@ class Elsewhere:
 
             @classmethod
             def today(cls) -> Any:
-                return _REAL_DATETIME.fromtimestamp(now()).date()
+                return _REAL_DATETIME.fromtimestamp(now()).date() if here() else _REAL_DATE.today()
 
         class DateTime(datetime.datetime, metaclass=_Kind):
             real = _REAL_DATETIME
 
             @classmethod
             def now(cls, tz: Any = None) -> Any:
-                return _REAL_DATETIME.fromtimestamp(now(), tz)
+                return _REAL_DATETIME.fromtimestamp(now() if here() else _REAL["time"](), tz)
 
             @classmethod
             def utcnow(cls) -> Any:
-                return _REAL_DATETIME.fromtimestamp(now(), datetime.UTC).replace(tzinfo=None)
+                return cls.now(datetime.UTC).replace(tzinfo=None)
 
             @classmethod
             def today(cls) -> Any:
-                return _REAL_DATETIME.fromtimestamp(now())
+                return cls.now()
 
         times: dict[str, Any] = {
             "time": now,
@@ -101,7 +112,7 @@ class Elsewhere:
             "strftime": lambda form, at=None: _REAL["strftime"](form, _REAL["localtime"](now()) if at is None else at),
             "ctime": lambda at=None: _REAL["ctime"](shown(at)),
         }
-        found = {id(_REAL[name]): function for name, function in times.items()}
+        found = {id(_REAL[name]): told(name) for name in times}
         found[id(_REAL_DATE)], found[id(_REAL_DATETIME)] = Date, DateTime
         found[id(_REAL_URANDOM)] = urandom
         return found
@@ -111,6 +122,7 @@ class Elsewhere:
         """Time ``number`` and the random numbers that begin at ``numbers``."""
         self._now = _BEGIN + _APART * number
         self._bits.seed(numbers)
+        self._thread = get_ident()
         before = random.getstate()
         for names, name, _, shifted in self._places:
             names[name] = shifted
