@@ -140,6 +140,28 @@ def test_tools_that_were_left_out_are_asked_for_again_and_then_named() -> None:
     assert list(sections(draft.text)["tools"]) == ["find", "lend"]
 
 
+def test_an_initial_state_that_was_left_out_is_asked_for() -> None:
+    bare = {k: v for k, v in SPEC.items() if k != "initial_state"}
+
+    def forgets(request: Request) -> Reply:
+        if "initial_state.books: two to four records" in request.messages[-1].content:
+            return replied("Parts", {"initial_state": SPEC["initial_state"]})
+        return Mending(bare)(request)
+
+    draft = written(forgets, bare)
+    assert sections(draft.text)["initial_state"] == SPEC["initial_state"]
+    assert draft.problems == ()
+
+
+def test_rules_under_other_names_are_not_missing_and_fewer_are() -> None:
+    renamed = {**SPEC, "rules": {"at_most": SPEC["rules"]["few"]}}
+    draft = written(lambda r: Mending(renamed)(r))
+    assert (draft.missing, draft.problems) == ((), ())
+    none = {**SPEC, "rules": {}}
+    draft = written(lambda r: replied("Parts", {}) if "Not written yet" in r.messages[-1].content else Mending(none)(r))
+    assert draft.missing == ("rules.few",)
+
+
 def test_what_nothing_uses_is_left_out_and_said() -> None:
     spec = {**SPEC, "helpers": {**SPEC["helpers"], "idle": {"do": "return 1"}}}
     draft = written(Mending(spec), spec)

@@ -137,11 +137,23 @@ class _Work:
         if "description" not in self.parts.values:
             self.parts.put("description", plan.theme.summary.replace("{", "{{").replace("}", "}}"))
         self._grown("states and rules")
-        wanted = [
-            *(Wanted(f"states.{_usable(s.name, 'lower')}", _state_words(s)) for s in plan.states),
-            *(Wanted(f"rules.{_usable(r.name, 'lower')}", r.text) for r in plan.rules),
-        ]
+        words = {f"states.{_usable(s.name, 'lower')}": _state_words(s) for s in plan.states}
+        words |= {f"rules.{_usable(r.name, 'lower')}": r.text for r in plan.rules}
+        wanted = [Wanted(path, words[path]) for path in self._lacking()]
+        if not self.parts.section("initial_state"):
+            wanted += [
+                Wanted(f"initial_state.{name}", "two to four records by key") for name in self.parts.section("states")
+            ]
         await self.mender.mend(wanted, grown=self._grown)
+
+    def _lacking(self) -> list[str]:
+        """Planned states and rules that are not there, of each as many as there are fewer: the others have other names."""
+        found: list[str] = []
+        for section, planned in (("states", self.plan.states), ("rules", self.plan.rules)):
+            paths = [f"{section}.{_usable(one.name, 'lower')}" for one in planned]
+            absent = [path for path in paths if not self.mender.stands(path)]
+            found += absent[: max(0, len(paths) - len(self.parts.section(section)))]
+        return found
 
     async def _helpers(self) -> None:
         if not self.plan.tools:
@@ -220,16 +232,14 @@ class _Work:
             if path := found.laid.owner(problem.span.line):
                 said.setdefault(path, []).append(f"open: [{problem.code}] {problem.title}")
         judged = judge(self.parts, run=run, whole=True, top=self._top(), said=said)
-        planned = [
-            *(f"states.{_usable(s.name, 'lower')}" for s in self.plan.states),
-            *(f"rules.{_usable(r.name, 'lower')}" for r in self.plan.rules),
-            *(f"tools.{_usable(t.name, 'tool')}" for t in self.plan.tools),
-        ]  # fmt: skip
         return Draft(
             text=judged.laid.text,
             problems=judged.all,
             parts={path: self.mender.tries[path] for path in self.parts.values if self.mender.tries[path]},
-            missing=tuple(path for path in planned if not self.mender.stands(path)),
+            missing=(
+                *self._lacking(),
+                *(path for t in self.plan.tools if not self.mender.stands(path := f"tools.{_usable(t.name, 'tool')}")),
+            ),
             taken=tuple(sorted(self.mender.taken)),
             model=self.model,
         )
