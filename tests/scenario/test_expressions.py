@@ -184,7 +184,9 @@ def test_evaluating_leaves_no_trace() -> None:
 def test_one_text_is_compiled_once() -> None:
     first = compiled(depot(), "final.bins[1].count == 5")
     assert compiled(depot(), "final.bins[1].count == 5") is first
-    assert compiled(depot(), "final.bins[1].count == 5", (Answer("n", "int"),)) is not first
+    assert compiled(depot(), "final.bins[1].count == 5", (Answer("n", "int"),)) is first, "whatever is to be answered"
+    whole, money = (compiled(depot(), "answer.n == 5", (Answer("n", kind),)) for kind in ("int", "money"))
+    assert whole is not money
 
 
 def test_going_through_what_is_new_costs_what_is_new() -> None:
@@ -246,6 +248,12 @@ ALIKE = (
      ["5", "949.99", "950", "7340000000"]),
     ("{} in final.cards and len(final.cards) > {}", ['"K-3001"', '"K-1"', "1"], ["3", "6.5", "7340000001", "0x2"]),
     ("final.customers['C-1001'].born == date({}) or {} == 3", ['"1984-11-02"', '"1984-11-03"', '"then"'], ["3", "4"]),
+    ("final.customers[{}].born <= {}", ['"C-1001"', '"C-1002"'], ['"1984-11-02"', '"1984-11-03"', '"1984-11-1"', '"9321-01-01"',
+     '"2023-02-30"', '"C-1001"', '"1984-11-02T00:00:00Z"', '"then"', "3"]),
+    ("final.customers['C-1001'].born == {} and final.customers['C-1002'].born > {}", ['"1984-11-02"', '"9321-01-02"'],
+     ['"1900-01-01"', '"1984-11-02"', '"9321-01-01"']),
+    ("final.accounts['A-2001'].daily_limit == {} or len(final.cards) == {}", ["1", "2.5"], ["3", "3.0", "4.5"]),
+    ("len(final.cards) == {} or final.cards['K-3001'].daily_limit == {}", ["3", "3.0", "4.5"], ["500", "0.5"]),
     ("round(final.till.cash / 7, {}) > {}", ["1", "2", "-1"], ["3", "600.01"]),
     ("len(final.cards) > {} and abs(7340000000) > {}", ["1", "3"], ["2", "5"]),
     ("final.till.cash >= {} * {}", ["2", "4200", "3.5"], ["1", "2100", "1200"]),

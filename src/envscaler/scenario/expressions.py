@@ -13,7 +13,7 @@ from envscaler.runtime.results import Failure
 from envscaler.runtime.state import State, rollback
 from envscaler.scenario.answers import Slots, Submitted, slots_key
 from envscaler.scenario.model import Answer
-from envscaler.scenario.patterns import Hole, Literals, filled, holes_of, put
+from envscaler.scenario.patterns import Hole, Literals, filled, holes_of, nodes_of, stood_in
 from envscaler.scenario.world import World
 from envscaler.spec.checked import CheckedBody
 from envscaler.spec.goals import GoalChecker, answer_type
@@ -106,6 +106,7 @@ class Expressions:
         self._known: OrderedDict[tuple[str, str], Expression] = OrderedDict()
         self._patterns: OrderedDict[tuple[str, str], _Pattern] = OrderedDict()
         self._slots: dict[str, Slots] = {}
+        self._none = Slots({}, answer_type({}), slots_key({}))
 
     @classmethod
     def of(cls, world: World) -> Expressions:
@@ -134,6 +135,8 @@ class Expressions:
 
     def compile(self, source: Block, slots: Slots) -> tuple[Expression | None, Sequence[Diagnostic]]:
         """One expression, None when it has errors; and what the checker says of it, at its place in ``source``."""
+        if "answer" not in source.source:  # the same whatever is to be answered
+            slots = self._none
         key = (source.source, slots.key)
         found = self._known.get(key)
         if found is not None:
@@ -167,14 +170,14 @@ class Expressions:
     def _learnt(self, body: CheckedBody, literals: Literals, slots: Slots) -> _Pattern | None:
         """The pattern of a checked expression, compiled for all that differ in free literals only; None where that cannot be
         done. Others like it will come: goals are made by the same hand."""
-        holes = holes_of(body, literals)
+        nodes = nodes_of(body)
+        holes = holes_of(body, nodes, literals)
         like = self._pattern(holes, literals, slots)
         if not holes or like.holes != holes or len(like.made) >= _VARIANTS or literals.like_stand_ins(holes):
             return None
         groups = like.groups(literals)
-        put(body, literals.stood_in(holes, groups))
-        code, initial = self.compiler.code(body)
-        put(body, literals.tokens)
+        with stood_in(nodes, literals, literals.with_stand_ins(holes, groups)):
+            code, initial = self.compiler.code(body)
         made = filled(code, holes, groups)
         if made is None:
             return None

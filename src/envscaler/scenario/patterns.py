@@ -1,8 +1,8 @@
 """Goals that differ in a few literals only are checked and compiled once: keys, texts and amounts become parameters.
 
 A literal is free when nothing that the checker or the compiler decides depends on which one it is: a key in brackets, a text
-that is compared with free text or a key, a number that is compared with one. Which of the free literals are equal is a part of
-the pattern, as are all others (members of enums, dates).
+that is compared with free text or a key, a number that is compared with one, a day with a day. Which of the free literals are
+equal is a part of the pattern, as are all others (members of enums, times).
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
 import libcst as cst
 
 from envscaler.spec.checked import CheckedBody
-from envscaler.spec.types import FLOAT, INT, MONEY, NUMBER, STR, Key, StateOf, Type, strip_null
+from envscaler.spec.types import DATE, FLOAT, INT, MONEY, NUMBER, STR, Key, StateOf, Type, strip_null
 
-__all__ = ["Hole", "Literals", "filled", "holes_of", "put"]
+__all__ = ["Hole", "Literals", "filled", "holes_of", "nodes_of", "stood_in"]
 
 _TOKEN: Final = re.compile(
     r"(?P<other>[A-Za-z_]\w*(?P<prefix>[\"']?))"
@@ -32,8 +34,10 @@ _WHOLE_MAX: Final = 2**53
 _MARK: Final = 7_340_000_000  # numbers that stand for a hole begin here
 _BRACKET: Final = "\N{REFERENCE MARK}"  # stands around the number of a text that stands for one
 
+_DAY: Final = date(9321, 1, 1)  # days that stand for a hole begin here
+
 Kind = str
-"""What a hole takes: `text`, `whole`, `money` or `number`."""
+"""What a hole takes: `text`, `day`, `whole`, `money` or `number`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class Literals:
             if match["other"]:
                 continue
             tokens.append(match.group())
-            parts += [text[end : match.start()], "\0t" if match["text"] else "\0." if "." in match.group() else "\0n"]
+            parts += [text[end : match.start()], "\0t" if match["text"] else "\0n"]
             end = match.end()
         return cls("".join([*parts, text[end:]]), tuple(tokens)) if tokens and "\0" not in text else None
 
@@ -61,9 +65,11 @@ class Literals:
         """Whether a literal that is no hole could be taken for a stand-in of one."""
         free = {hole.place for hole in holes}
         fixed = [token for place, token in enumerate(self.tokens) if place not in free]
-        return any(_BRACKET in token or str(_MARK)[:7] in token.replace(".", "") for token in fixed)
+        return any(
+            _BRACKET in token or f"{_DAY.year}-" in token or str(_MARK)[:7] in token.replace(".", "") for token in fixed
+        )
 
-    def stood_in(self, holes: Sequence[Hole], groups: Sequence[int]) -> list[str]:
+    def with_stand_ins(self, holes: Sequence[Hole], groups: Sequence[int]) -> list[str]:
         """The literals with stand-ins for the holes, by group."""
         tokens = list(self.tokens)
         for hole, group in zip(holes, groups, strict=True):
@@ -82,9 +88,13 @@ class Hole:
         """The internal value of a literal, or None when it must be looked at by itself."""
         if self.kind == "text":
             return token[1:-1]
+        if self.kind == "day":
+            return token[1:-1] if _is_day(token[1:-1]) else None
         if self.kind == "money":
             cents = Decimal(token) * 100
             return int(cents) if cents == cents.to_integral_value() and cents < _MONEY_MAX else None
+        if self.kind == "whole" and "." in token:
+            return None
         number = float(token) if "." in token else int(token)
         return number if number < _WHOLE_MAX else None
 
@@ -92,32 +102,61 @@ class Hole:
         """A literal that stands for the ``number``-th different value of the holes."""
         if self.kind == "text":
             return f'"{_BRACKET}{number}{_BRACKET}"'
+        if self.kind == "day":
+            return f'"{_DAY + timedelta(number)}"'
         return f"{_MARK + number}.5" if "." in token else str(_MARK + number)
 
 
-def holes_of(body: CheckedBody, literals: Literals) -> tuple[Hole, ...]:
-    """The free literals of a checked expression."""
-    found = list(_literal_nodes(body.module))
-    if [cst.Module([]).code_for_node(node) for node, _ in found] != list(literals.tokens):
+Node = cst.SimpleString | cst.Integer | cst.Float
+"""A literal of an expression."""
+
+
+def nodes_of(body: CheckedBody) -> list[tuple[Node, tuple[cst.CSTNode, ...]]]:
+    """Each literal of a checked expression in the order of the text, with what it stands in, the innermost last."""
+    found: list[tuple[Node, tuple[cst.CSTNode, ...]]] = []
+    stack: list[tuple[cst.CSTNode, tuple[cst.CSTNode, ...]]] = [(body.module, ())]
+    while stack:
+        node, above = stack.pop()
+        if isinstance(node, Node):
+            found.append((node, above))
+        else:
+            stack.extend((child, (*above, node)[-4:]) for child in reversed(node.children))
+    return found
+
+
+def holes_of(
+    body: CheckedBody, nodes: Sequence[tuple[Node, tuple[cst.CSTNode, ...]]], literals: Literals
+) -> tuple[Hole, ...]:
+    """The free literals of a checked expression, whose ``nodes`` they are."""
+    if [node.value for node, _ in nodes] != list(literals.tokens):
         return ()
-    kinds = (_kind(body, node, above) for node, above in found)
+    kinds = (_kind(body, node, above) for node, above in nodes)
     return tuple(Hole(place, kind) for place, kind in enumerate(kinds) if kind is not None)
 
 
-def put(body: CheckedBody, tokens: Sequence[str]) -> None:
-    """Put other literals into a checked expression: what was found of it stays as it is, since nothing depends on holes."""
-    for (node, _), token in zip(list(_literal_nodes(body.module)), tokens, strict=True):
-        object.__setattr__(node, "value", token)  # a copy would be another node, of which nothing is known
+@contextmanager
+def stood_in(
+    nodes: Sequence[tuple[Node, tuple[cst.CSTNode, ...]]], literals: Literals, tokens: Sequence[str]
+) -> Iterator[None]:
+    """Other literals in a checked expression for a while. What was found of it stays as it is, since nothing depends on which
+    they are; in a copy there would be other nodes, of which nothing is known."""
+    _put(nodes, tokens)
+    try:
+        yield
+    finally:
+        _put(nodes, literals.tokens)
 
 
-def _literal_nodes(module: cst.Module) -> Iterator[tuple[cst.CSTNode, tuple[cst.CSTNode, ...]]]:
-    """Each literal in the order of the text, with what it stands in, the innermost last."""
-    stack: list[tuple[cst.CSTNode, tuple[cst.CSTNode, ...]]] = [(module, ())]
-    while stack:
-        node, above = stack.pop()
-        if isinstance(node, cst.SimpleString | cst.Integer | cst.Float):
-            yield node, above
-        stack.extend((child, (*above, node)[-4:]) for child in reversed(node.children))
+def _put(nodes: Sequence[tuple[Node, tuple[cst.CSTNode, ...]]], tokens: Sequence[str]) -> None:
+    for (node, _), token in zip(nodes, tokens, strict=True):
+        object.__setattr__(node, "value", token)
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _kind(body: CheckedBody, node: cst.CSTNode, above: tuple[cst.CSTNode, ...]) -> Kind | None:
@@ -147,7 +186,7 @@ def _key(body: CheckedBody, node: cst.Subscript, text: bool) -> Kind | None:
 
 _EQUAL: Final = (cst.Equal, cst.NotEqual)
 _ORDER: Final = (*_EQUAL, cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
-_NUMBERS: Final[dict[Type, Kind]] = {MONEY: "money", INT: "number", FLOAT: "number", NUMBER: "number"}
+_NUMBERS: Final[dict[Type, Kind]] = {MONEY: "money", INT: "whole", FLOAT: "number", NUMBER: "number"}
 
 
 def _compared(body: CheckedBody, operator: cst.BaseCompOp, other: cst.BaseExpression, text: bool) -> Kind | None:
@@ -159,6 +198,8 @@ def _compared(body: CheckedBody, operator: cst.BaseCompOp, other: cst.BaseExpres
         free = (isinstance(operator, _EQUAL) and (of == STR or (isinstance(of, Key) and of.of == STR))) or (
             isinstance(operator, cst.In | cst.NotIn) and (isinstance(of, StateOf) or of == STR)
         )
+        if of == DATE and isinstance(operator, _ORDER):
+            return "day"
         return "text" if free else None
     return _NUMBERS.get(of) if isinstance(operator, _ORDER) else None
 
@@ -176,6 +217,7 @@ def filled(code: str, holes: Sequence[Hole], groups: Sequence[int]) -> str | Non
         name = f"_h{group}"
         for token in (hole.stand_in(group, "0"), hole.stand_in(group, "0.5")):
             wanted[hole.value(token)] = name
+    wanted.pop(None, None)
     replacer = _Replacer(wanted)
     tree = replacer.visit(ast.parse(f"(\n{code}\n)", mode="eval"))
     if replacer.found != set(wanted.values()):
