@@ -248,6 +248,7 @@ def test_one_mistake_gives_one_line(server: ModelServer) -> None:
         (("synth", "--llm", server.llm()), 2, "name a file of tasks, or a sentence with --theme"),
         (("synth", "tasks.jsonl", "--count", "0", "--llm", server.llm()), 2, "--count: input should be greater than"),
         (("synth", "no.jsonl", "--llm", server.llm()), 2, "no.jsonl"),
+        (("synth", "tasks.jsonl", "-o", "out", "--run", "./out", "--llm", server.llm()), 2, "cannot be both"),
         (("draft", "plan", "nowhere"), 2, "nowhere: no work folder there"),
         (("draft", "write", "specs/generated.run", "--llm", server.llm()), 2, "nothing there; run the stages before"),
     ):
