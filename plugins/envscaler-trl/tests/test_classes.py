@@ -4,13 +4,14 @@ import asyncio
 import inspect
 import json
 import math
+import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from envscaler_trl import Environments, environment_class, outcome
+from envscaler_trl import Environments, SpecEnvironment, environment_class, outcome
 
 from envscaler import UsageError
 
@@ -133,7 +134,11 @@ def test_what_reset_adds_to_the_prompt(environments: Environments, scenarios: di
 def test_calls_have_a_limit(tasks: Path, scenarios: dict[str, Any]) -> None:
     bank = Environments(tasks, steps=2).classes["bank"]()
     bank.reset(id=next(name for name, one in scenarios.items() if one["spec"]["name"] == "bank"))
-    assert [json.loads(bank.count_till())["success"] for _ in range(3)] == [True, True, False]
+    assert [json.loads(bank.count_till())["success"] for _ in range(3)] == [
+        True,
+        True,
+        False,
+    ]
     assert (bank.get_reward(), outcome(bank)["status"]) == (0.0, "step_limit")
 
 
@@ -161,10 +166,23 @@ def test_in_a_running_event_loop_as_in_notebooks(
 
 
 def test_rows_of_the_export(
-    tasks: Path, scenarios: dict[str, Any], folder: Path, calls_of: Calls, envscaler: Callable[..., None]
+    tasks: Path,
+    scenarios: dict[str, Any],
+    folder: Path,
+    calls_of: Calls,
+    envscaler: Callable[..., None],
 ) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    envscaler("export", tasks, "--format", "rl-parquet", "-o", folder / "rl", "--split", "env:0.5")
+    envscaler(
+        "export",
+        tasks,
+        "--format",
+        "rl-parquet",
+        "-o",
+        folder / "rl",
+        "--split",
+        "env:0.5",
+    )
     from pyarrow.parquet import read_table
 
     environments = Environments(folder / "rl")
@@ -248,6 +266,24 @@ def test_a_row_of_another_spec(environments: Environments, scenarios: dict[str, 
         environments.classes[scenarios[hidden]["spec"]["name"]]().reset(id=hidden)
     with pytest.raises(UsageError, match="before reset"):
         environments.classes["bank"]().get_reward()
+
+
+def play(made: Any, name: str, calls: list[tuple[str, dict[str, Any]]]) -> float:
+    """The reward of calls, in whichever process."""
+    environment = made()
+    environment.reset(id=name)
+    for tool, arguments in calls:
+        tools(environment)[tool](**arguments)
+    return float(environment.get_reward())
+
+
+def test_a_class_goes_through_pickle(environments: Environments, scenarios: dict[str, Any], calls_of: Calls) -> None:
+    one = next(one for one in scenarios.values() if one["kind"] == "complete")
+    text = pickle.dumps([environments.classes[one["spec"]["name"]], SpecEnvironment])
+    made, bare = pickle.loads(text)
+    assert bare is SpecEnvironment
+    assert made is pickle.loads(text)[0] is not environments.classes[one["spec"]["name"]]
+    assert play(made, one["id"], calls_of(one)) == 1.0
 
 
 def test_the_readme(tasks: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copyreg
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -25,15 +26,22 @@ _LAST: Final = "I am done."
 _OVER: Final = json.dumps({"success": False, "error": "The episode is over; this call was not run."})
 
 
-class SpecEnvironment:
+class Made(type):
+    """The kind of the classes. One that is sent to another process is made there again, of the same files."""
+
+    _source: Environments
+    _spec: str
+
+
+class SpecEnvironment(metaclass=Made):
     """One environment of a batch; TRL makes as many as it needs and resets them again and again.
 
     Every public method but `reset` and `get_reward` is a tool, and no other name is public. Not for several threads at once.
     """
 
     _source: ClassVar[Environments]
-    _spec: ClassVar[str] = ""
-    _say: ClassVar[str] = ""  # the tool by which the user is talked to
+    _spec: ClassVar[str]
+    _say: ClassVar[str]  # the tool by which the user is talked to
 
     def __init__(self) -> None:
         self._episode: Any = None
@@ -80,6 +88,14 @@ def outcome(environment: SpecEnvironment) -> dict[str, Any]:
     """How the episode of an environment stands: `status` and `reason`, the last `calls`, and once it is over the `goals` and
     `guards` that decide its reward. For reward functions, which TRL gives the `environments` of a batch."""
     return dict(environment._info)
+
+
+def _reduced(cls: Made) -> Any:
+    """How pickle names a class: the bare one by its name, as any; a made one by what it can be made of."""
+    return cls._source._remade(cls._spec) if hasattr(cls, "_source") else cls.__qualname__
+
+
+copyreg.pickle(Made, _reduced)
 
 
 @cache

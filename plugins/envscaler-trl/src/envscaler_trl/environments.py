@@ -6,6 +6,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -64,16 +65,16 @@ class Environments:
         self._texts = _Texts()
         files = [scenarios] if isinstance(scenarios, str | Path) else list(scenarios)
         tables = [table for one in map(Path, files) for table in _tables(one)]
-        self._episodes = Episodes(
-            [one for one in files if not _tables(Path(one))],
-            specs=specs,
-            any_hash=any_hash,
-            policy=policy,
-            user=user,
-            steps=steps,
-            seconds=seconds,
-            mode=mode,
-        )
+        plain = [one for one in files if not _tables(Path(one))]
+        options: dict[str, Any] = {
+            "specs": specs,
+            "any_hash": any_hash,
+            "policy": policy,
+            "user": user,
+        }
+        options |= {"steps": steps, "seconds": seconds, "mode": mode}
+        self._episodes = Episodes(plain, **options)
+        self._recipe = (tuple(files), (("names", tuple(names)), *options.items()))
         self._ids: dict[str, str] = {}  # of scenarios: the specs that they are for
         for one in self._episodes.ids:
             self._ids[one] = self._episodes.scenario(one).spec.name
@@ -103,12 +104,19 @@ class Environments:
 
     def _made(self, spec: str, say: str, methods: Sequence[Method]) -> type[SpecEnvironment]:
         name = "".join(word[:1].upper() + word[1:] for word in spec.split("_")) + "Environment"
-        inner: dict[str, Any] = {"__module__": __name__, "__doc__": f"The environment `{spec}` for TRL."}
+        inner: dict[str, Any] = {
+            "__module__": __name__,
+            "__doc__": f"The environment `{spec}` for TRL.",
+        }
         inner |= {"_source": self, "_spec": spec, "_say": say}
         for method in methods:
             method.function.__qualname__ = f"{name}.{method.name}"
             inner[method.name] = method.function
         return type(name, (SpecEnvironment,), inner)
+
+    def _remade(self, spec: str) -> tuple[Any, ...]:
+        """How pickle makes the class of a spec in another process."""
+        return _class_again, (self._recipe, spec)
 
     # -- rows
 
@@ -133,7 +141,12 @@ class Environments:
             messages = [{"role": m.role, "content": m.content} for m in seen.messages]
             if say := self.classes[scenario.spec.name]._say:
                 messages[0]["content"] += f"\n\n{_HOW_TO_SAY.format(say)}"
-            yield {"prompt": messages, "environment": scenario.spec.name, "id": one, "kind": scenario.kind}
+            yield {
+                "prompt": messages,
+                "environment": scenario.spec.name,
+                "id": one,
+                "kind": scenario.kind,
+            }
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -194,6 +207,16 @@ def environment_class(spec: str, **options: Any) -> type[SpecEnvironment]:
     return Environments(names=[spec], **options).classes[spec]
 
 
+def _class_again(recipe: tuple[Any, ...], spec: str) -> type[SpecEnvironment]:
+    return _again(recipe).classes[spec]
+
+
+@cache
+def _again(recipe: tuple[Any, ...]) -> Environments:
+    files, options = recipe
+    return Environments(files, **dict(options))
+
+
 @dataclass(frozen=True, slots=True)
 class _Offer:
     """A tool as the model is offered it."""
@@ -213,7 +236,10 @@ _MESSAGE: Final = {
 def _any_answer(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of submit where the parts of an answer are another scenario's."""
     properties = parameters["properties"]
-    answer = {"type": "object", "description": f"{properties['answer'].get('description', '')} {_ANSWER}".strip()}
+    answer = {
+        "type": "object",
+        "description": f"{properties['answer'].get('description', '')} {_ANSWER}".strip(),
+    }
     return {**parameters, "properties": {**properties, "answer": answer}}
 
 
