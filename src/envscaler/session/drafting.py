@@ -149,7 +149,7 @@ def _line(folder: Path, options: Drafting, output: StrPath | None, *, anew: bool
     """A line over a folder; what was lost is written down however it ends. An edit in the way ends it."""
     if options.concurrency < 1:
         raise UsageError(f"at least one is worked on at once, not {options.concurrency}")
-    if output is not None and os.path.abspath(output) == os.path.abspath(folder):
+    if output is not None and Path(output).resolve() == folder.resolve():
         raise UsageError(f"{folder} cannot be both the work folder and the folder of finished specs")
     work = WorkFolder(folder, folder, options.overwrite)
     work.begin()
