@@ -17,6 +17,11 @@ __all__ = ["Cloner", "Keys"]
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)?)?")
 _NUMBER: Final = re.compile(r"\d+(?=\D*$)")
 _KEPT: Final = ("title", "sentence", "text", "description")  # hints whose texts belong to the trade: some are kept
+_WRITTEN: Final = (
+    "sentence",
+    "text",
+    "description",
+)  # hints for which others of the spec's say more than invented ones
 _PERSONAL: Final = (
     "address", "company", "email", "first_name", "iban", "last_name", "name", "phone", "street", "username",
 )  # fmt: skip
@@ -183,7 +188,8 @@ class Cloner:
             elif field.like is not None and isinstance(value, str) and value:
                 if value in self.known.repeated or self._stays(field.like):
                     continue
-                made[field.json] = self.values.text(field, made, likes, value)
+                written = self.known.written.get(field.json) if field.like in _WRITTEN else None
+                made[field.json] = self.rng.choice(written) if written else self.values.text(field, made, likes, value)
         return made
 
     def _stays(self, hint: str) -> bool:

@@ -160,6 +160,15 @@ class Known:
         return self.pools.get(name, {}).get(field, [])
 
     @cached_property
+    def written(self) -> Mapping[str, tuple[str, ...]]:
+        """By field the texts that it has in the initial state, whatever the collection, each once."""
+        found: dict[str, dict[str, None]] = {}
+        for fields in self.pools.values():
+            for field, values in fields.items():
+                found.setdefault(field, {}).update((one, None) for one in values if isinstance(one, str) and one)
+        return {field: tuple(texts) for field, texts in found.items()}
+
+    @cached_property
     def free(self) -> Mapping[str, frozenset[str]]:
         """By collection the fields (numbers, enums, true or false) that no rule ties to others, as far as trials tell."""
         found: dict[str, frozenset[str]] = {}
