@@ -34,7 +34,8 @@ FILES = {
     "not-a-mapping", "not-utf8", "surrogate", "tab", "tag", "too-deep", "too-large", "yaml-syntax",
 }  # fmt: skip
 NOTES = {"global-rule", "uses-any", "more-problems"}
-# What the script leaves: it takes words out of a diagnostic, and this one has none that could stand in a spec.
+# Codes of which no case is mended. For six (compare-records, forbidden-syntax, logic-syntax, logic-too-large, unlike-comparison,
+# unlike-types) the diagnostic says what cannot be, and no words that could stand there: the script returns something else instead.
 UNMENDED: set[str] = set()
 
 # Mistakes that only JSON can hold.
