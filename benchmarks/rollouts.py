@@ -29,7 +29,7 @@ __all__ = ["run"]
 
 SPEC = Path(__file__).resolve().parents[1] / "specs" / "bank.yaml"
 CAST = Cast("reference")
-UNIT = 16  # episodes that are kept together, as a rollout does
+UNIT = 32  # episodes that are kept together, as a rollout does
 WARM, MANY = 1_000, 10_000
 
 

@@ -43,16 +43,17 @@ def test_a_run(till: Path) -> None:
     assert "20 in the run: mean reward 0.7500 over 20 scored" in other.output
 
 
-def test_the_same_one_by_one_and_many_at_once(till: Path) -> None:
+def test_the_same_one_by_one_and_many_at_once(till: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("envscaler.session.rollouts._BATCH", 2)
     for setting in ("non-conversation", "conversation"):
-        options = RolloutOptions("random", "facts" if setting == "conversation" else None, setting, samples=4)
+        options = RolloutOptions("random", "facts" if setting == "conversation" else None, setting, samples=2)
         found = []
         for concurrency in (1, 64):
             rolled = rollout(till, f"{setting}-{concurrency}", options, concurrency=concurrency)
             assert rolled.complete
             found.append(hashes(rolled.folder))
         assert found[0] == found[1]
-        assert len(found[0]) == 20
+        assert len(found[0]) == 10
 
 
 THREADS = """
@@ -69,16 +70,17 @@ def envscaler_executors():
 """
 
 
-def test_by_an_executor_of_a_plugin(till: Path, tmp_path: Path) -> None:
+def test_by_an_executor_of_a_plugin(till: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("envscaler.session.rollouts._BATCH", 4)
     site = tmp_path / "site"
     site.mkdir()
     install(site, "envscaler-threads", THREADS)
-    words = ("rollout", till, "--agent", "random", "-n", 8)
+    words = ("rollout", till, "--agent", "random", "-n", 3)
     with on_path(site):
-        said = run(*words, "--executor", "threads,pool=small", "--jobs", 3, "-o", "threads")
+        said = run(*words, "--executor", "threads,pool=small", "--jobs", 3, "--concurrency", 2, "-o", "threads")
     assert said.exit_code == 0, said.output
     assert run(*words, "--concurrency", 1, "-o", "alone").exit_code == 0
-    assert len(hashes("threads")) == 40
+    assert len(hashes("threads")) == 15
     assert hashes("threads") == hashes("alone")
 
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 from envscaler.agents import Step, Transcript
 from envscaler.errors import UsageError
 from envscaler.llm.client import Spent
-from envscaler.llm.messages import Message
+from envscaler.llm.messages import Message, Usage
 
 __all__ = ["FORMAT", "Player", "Trajectory", "recorded_steps", "spent_json", "status_is_aside"]
 
 FORMAT: Final = 1
 _ASIDE: Final = ("infra_error", "deadline", "cancelled")
+# Made once: it takes longer to make than to write a short value. ASCII: a line separator or half a surrogate pair in a text
+# then breaks no reader of lines.
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+_USAGE: Final = tuple(one.name for one in fields(Usage))
 # What may differ between two runs that did the same: how long it took, what it cost, and in whose words it failed.
 _NOT_HASHED: Final = ("id", "attempt", "reason", "usage", "timing", "hash")
 
@@ -227,7 +231,8 @@ def _call(name: str, tool: str, seen: Any) -> dict[str, Any]:
 
 def spent_json(spent: Spent) -> dict[str, Any]:
     """What a part took: tokens, attempts, and cost in billionths of a US dollar."""
-    return {**asdict(spent.usage), "attempts": spent.attempts, "cost": spent.cost}
+    usage = {name: getattr(spent.usage, name) for name in _USAGE}
+    return {**usage, "attempts": spent.attempts, "cost": spent.cost}
 
 
 def _texts(plain: Mapping[str, Any]) -> dict[str, str]:
@@ -244,5 +249,4 @@ def _hash(plain: Mapping[str, Any], texts: Mapping[str, str]) -> str:
 
 
 def _dump(plain: Any) -> str:
-    # ASCII: a line separator or half a surrogate pair in a text then breaks no reader of lines.
-    return json.dumps(plain, separators=(",", ":"))
+    return _ENCODER.encode(plain)

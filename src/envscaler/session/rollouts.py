@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["MANIFEST", "Rolled", "RolloutOptions", "RolloutProgress", "rollout"]
 
 MANIFEST: Final = "run.json"
-_BATCH: Final = 16  # episodes of one unit where no model is asked: writing a unit down costs more than playing one
+_BATCH: Final = 32  # episodes of one unit where no model is asked: writing a unit down costs more than playing one
 _HEARD: Final = 0.1  # seconds between two words on how far it is
 
 
