@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from envscaler.draft.judging import judge
+from envscaler.draft.parts import Parts
 from envscaler.draft.planning import plan
 from envscaler.draft.plans import Plan, Size
+from envscaler.draft.replies import PartsReply
 from envscaler.draft.writing import write
 from envscaler.llm import Reply, Request
 from envscaler.spec.card import card
@@ -93,6 +97,17 @@ def test_all_prompts_of_writing_begin_alike_and_ask_for_one_shape(sent: dict[str
     tools, again = (sent[name].messages[1].content for name in ("write.tools", "write.again"))
     declared = tools[: tools.index("Write these tools")]
     assert again.startswith(declared.rstrip())
+
+
+def test_the_example_in_the_prompt_is_sound(sent: dict[str, Request]) -> None:
+    system = sent["write.tools"].messages[0].content
+    example = json.loads(system[system.index('{"states"') : system.index("\n\n- A parameter")])
+    parts = Parts("example")
+    for path, value in PartsReply.model_validate(example).parts().items():
+        parts.put(path, value)
+    judged = judge(parts, run=True)
+    assert judged.all == ()
+    assert judged.ran is not None
 
 
 def test_the_brief_card_names_all_that_the_whole_one_names() -> None:
