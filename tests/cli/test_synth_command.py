@@ -92,10 +92,12 @@ def only(folder: str, pattern: str) -> Path:
 def test_tasks_become_sound_specs_and_a_second_run_asks_nothing(model: Knowing, server: ModelServer) -> None:
     rows("Lend me Emma.", "What is love?", '{"conversations": 3}', "Lend  me Emma.", "Put Ulysses back.")
     model.idle = ("love",)
-    made = synth(server, price_in=1, price_out=2)
+    made = synth(
+        server, "tasks.jsonl", price_in=1, price_out=2
+    )  # the same file twice: each of its tasks is there before
     assert made.exit_code == 1, made.output
     assert "tasks.jsonl:3: " in made.output
-    assert lost() == {"bad-row": 1, "same-task": 1, "not-stateful": 1}
+    assert lost() == {"bad-row": 2, "same-task": 5, "not-stateful": 1}
     found = manifests("out")
     assert [one["source"]["task"] for one in found] == ["Lend me Emma.", "Put Ulysses back."] or len(found) == 2
     assert {one["source"]["origin"]["line"] for one in found} == {1, 5}
@@ -105,7 +107,7 @@ def test_tasks_become_sound_specs_and_a_second_run_asks_nothing(model: Knowing, 
     assert run("check", "out").exit_code == 0
     assert "Per environment (2 in this run)" in run("cost", "out.run").output
     before, asked = files("out", "out.run"), len(server.log)
-    again = synth(server, price_in=1, price_out=2)
+    again = synth(server, "tasks.jsonl", price_in=1, price_out=2)
     assert again.exit_code == 1
     assert files("out", "out.run") == before
     assert len(server.log) == asked
@@ -261,6 +263,7 @@ def test_one_mistake_gives_one_line(server: ModelServer) -> None:
 # -- edits by hand
 
 
+@pytest.mark.slow
 def test_an_edited_plan_is_what_is_written_and_only_that(server: ModelServer) -> None:
     rows("Lend me Emma.", "Put Ulysses back.")
     ends(0, synth(server))

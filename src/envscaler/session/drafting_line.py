@@ -97,10 +97,10 @@ class Line:
             if isinstance(row, BadRow):
                 self._lose(Loss("tasks", where, "bad-row", row.reason))
                 continue
-            first = seen.setdefault(" ".join(row.text.split()), where)
-            if first != where:
+            if (first := seen.get(text := " ".join(row.text.split()))) is not None:
                 self._lose(Loss("tasks", where, "same-task", f"as {first}", chosen=True), quiet=True)
                 continue
+            seen[text] = where
             rows.append(TaskRow(text=row.text, file=row.file, line=row.line, source=source, extra=row.extra))
             if len(rows) == own.limit:
                 break
@@ -120,11 +120,12 @@ class Line:
             for row in tasks
         ]
         made = [Sieved.model_validate(done.value) for done in self._good(FILTER, units)]
-        for one in made:
+        self._put("filtered.jsonl", rows_text(made))
+        rows = self._rows("filtered.jsonl", Sieved)
+        for one in rows:
             if not one.stateful:
                 self._lose(Loss("filter", _place(one.task, one.origin), "not-stateful", one.reason, chosen=True))
-        self._put("filtered.jsonl", rows_text(made))
-        self._end("filter", f"{sum(one.stateful for one in made)} of {_many(len(tasks), 'task')} in need of a world")
+        self._end("filter", f"{sum(one.stateful for one in rows)} of {_many(len(tasks), 'task')} in need of a world")
 
     def infer(self) -> None:
         """The theme behind each task, into `themes.jsonl`."""
