@@ -126,7 +126,7 @@ def command(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
         env={**os.environ, "PYTHONPATH": str(folder / "site")},
     )

@@ -13,7 +13,7 @@ from envscaler_ray.settings import Settings
 
 __all__ = ["joined", "room"]
 
-_PATIENCE = 10.0  # seconds
+_PATIENCE = 30.0  # seconds
 _TRIES = 3
 _own = False
 
