@@ -311,7 +311,7 @@ def test_a_folder_that_holds_other_things_is_left_alone(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_without_pyarrow_the_tasks_for_rl_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from envscaler.session import whole_steps
+    from envscaler.session.whole import steps as whole_steps
 
     monkeypatch.setattr(whole_steps, "_parquet", lambda way: False)
     code, output = run(HOSTILE, "-n", 1, "--calls", 20, "-o", tmp_path / "made")

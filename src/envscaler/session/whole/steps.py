@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from envscaler.errors import EnvscalerError, UsageError
-from envscaler.session.whole_specs import SPECS, Subject, copy_specs
+from envscaler.session.whole.specs import SPECS, Subject, copy_specs
 
 if TYPE_CHECKING:
     from envscaler.assess import Progress
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from envscaler.session.rollouts import RolloutProgress
     from envscaler.session.scenarios import MakingProgress
     from envscaler.session.specs import CheckReport
-    from envscaler.session.whole import Step, WholeOptions, WholeProgress
+    from envscaler.session.whole.records import Step, WholeOptions, WholeProgress
 
 __all__ = ["STEPS", "Made", "Plan", "Way"]
 
@@ -48,7 +48,7 @@ class Way:
 
     def hear(self, step: str, doing: str, done: int = 0, total: int | None = None, more: str = "") -> None:
         """Say how far it is."""
-        from envscaler.session.whole import WholeProgress
+        from envscaler.session.whole.records import WholeProgress
 
         self.progress(WholeProgress(step, doing, done, total, more))
 

@@ -1,90 +1,29 @@
-"""The verb that goes the whole way: specs in, and out come a verdict, scenarios, rollouts, training data, a page about it."""
+"""The steps of the whole way, one after the other: each is done, or found to be done, and written down."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from envscaler import __version__
-from envscaler.errors import EnvscalerError, SpecError, UsageError
+from envscaler.errors import EnvscalerError, UsageError
 from envscaler.session.files import StrPath, many
 from envscaler.session.rollouts import MANIFEST as RUN
-from envscaler.session.specs import CheckReport
 from envscaler.session.templates import template_folders
-from envscaler.session.whole_books import Books, Entry, Product, product, products
+from envscaler.session.whole.books import Books, Entry, Product, product, products
+from envscaler.session.whole.records import State, Step, Whole, WholeOptions, WholeProgress
 from envscaler.work.canonical import digest
 
 if TYPE_CHECKING:
-    from envscaler.session.whole_steps import Plan, Way
+    from envscaler.session.whole.steps import Plan, Way
 
-__all__ = ["PAGE", "Step", "Whole", "WholeOptions", "WholeProgress", "whole"]
+__all__ = ["PAGE", "whole"]
 
 PAGE: Final = "index.html"
 
 _FOUND: Final = EnvscalerError.exit_code  # of a step that has something to object
-
-State = Literal["made", "kept", "left out", "failed"]
-
-
-@dataclass(frozen=True, slots=True)
-class WholeOptions:
-    """``count``: scenarios, over all specs. ``calls``: of the fuzzer, for each spec. ``force``: what was made earlier and
-    changed by hand since may be made anew."""
-
-    count: int = 100
-    seed: int = 0
-    calls: int = 6000
-    force: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class WholeProgress:
-    """How far a step is: ``done`` of ``total`` (None where nobody knows), and what else there is to say."""
-
-    step: str
-    doing: str
-    done: int = 0
-    total: int | None = None
-    more: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A step that has ended. ``kept``: all that it is made from is as it was, and so is what it made.
-
-    ``line`` says in words what came of it and ``figures`` as JSON; ``notes`` are problems in full. ``ok``: there is nothing to
-    object. ``code``: the exit code for a step that is not.
-    """
-
-    name: str
-    state: State
-    line: str
-    ok: bool = True
-    code: int = 0
-    figures: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    products: tuple[Product, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Whole:
-    """What came of it all. ``page`` is None where specs have errors, which ``checked`` names: nothing is made then."""
-
-    folder: Path
-    page: Path | None
-    checked: CheckReport
-    steps: tuple[Step, ...] = ()
-
-    @property
-    def code(self) -> int:
-        """The exit code: that of the first step that failed, else of the first that found something."""
-        if self.page is None:
-            return SpecError.exit_code if self.checked.errors else UsageError.exit_code
-        bad = [step for step in self.steps if not step.ok]
-        failed = [step for step in bad if step.state == "failed"]
-        return next((step.code for step in [*failed, *bad]), 0)
 
 
 def whole(
@@ -103,9 +42,9 @@ def whole(
     needs that step is left out. ``progress`` hears how far it is, ``ended`` of each step when it has ended. Raises
     UsageError for a folder that holds something else, and for what was changed by hand and would be made anew.
     """
-    from envscaler.session.whole_page import write_page
-    from envscaler.session.whole_specs import read_specs
-    from envscaler.session.whole_steps import STEPS, Way
+    from envscaler.session.whole.page import write_page
+    from envscaler.session.whole.specs import read_specs
+    from envscaler.session.whole.steps import STEPS, Way
 
     options, folder = options or WholeOptions(), Path(output)
     if options.count < 1 or options.calls < 1 or jobs < 0:

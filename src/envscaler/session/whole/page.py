@@ -12,11 +12,11 @@ from envscaler import __version__
 from envscaler.errors import UsageError
 from envscaler.session.files import reason, replace_file
 from envscaler.session.templates import template_folders
-from envscaler.session.whole_steps import SCENARIOS
+from envscaler.session.whole.steps import SCENARIOS
 
 if TYPE_CHECKING:
-    from envscaler.session.whole import Step
-    from envscaler.session.whole_steps import Way
+    from envscaler.session.whole.records import Step
+    from envscaler.session.whole.steps import Way
 
 __all__ = ["write_page"]
 
