@@ -45,20 +45,6 @@ def test_a_task_is_sieved() -> None:
     assert TASK.text not in request.messages[0].content  # the same for all tasks, so that providers can keep it
 
 
-def test_a_world_without_records_is_asked_about_again() -> None:
-    said = [("None.", True), ("none, it is advice", False)]
-    replies = [replied("Verdict", {"records": r, "reason": "Advice.", "stateful": stateful}) for r, stateful in said]
-    with scripted(planner=replies) as (models, backends):
-        assert not models.run(sieve(TASK, models.role("planner"))).stateful
-    assert "stateful is false" in backends["planner"].requests[1].messages[-1].content
-    for records in ("Nonna's recipes", "", "the notes of a clinic"):
-        with scripted(planner=[replied("Verdict", {"records": records, "reason": "It is.", "stateful": True})]) as (
-            models,
-            _,
-        ):
-            assert models.run(sieve(TASK, models.role("planner"))).stateful
-
-
 def test_a_verdict_that_is_none_is_said() -> None:
     replies = [Reply.from_json({"message": {"content": "I think so."}})] * 3
     with scripted(planner=replies) as (models, _), pytest.raises(Unusable) as caught:
