@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -44,12 +45,20 @@ def rewards(output: Path) -> list[float]:
     return [one for one in found if one is not None]
 
 
+def shared(file: Path) -> set[str]:
+    """The scenarios in which a step is the user's own, whom nobody plays where the agent is alone."""
+    scenarios = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    return {one["id"] for one in scenarios if any(step.get("actor") == "user" for step in one["solution"])}
+
+
 @SETTINGS
 def test_who_plays_earns_what_it_should(hundred: Path, tmp_path: Path, user: str | None) -> None:
     for agent in ("reference", "noop", "random"):
         played(hundred, tmp_path / agent, agent, user, concurrency=64)
         assert len(rewards(tmp_path / agent)) == COUNT
-    assert Counter(rewards(tmp_path / "reference")) == {1.0: COUNT}
+    with Trajectories.open(tmp_path / "reference") as kept:
+        failed = {row.scenario for row in kept.rows() if row.reward != 1.0}
+    assert failed == (shared(hundred) if user is None else set())
     assert Counter(rewards(tmp_path / "noop")) == {0.0: COUNT}
     assert sum(rewards(tmp_path / "random")) / COUNT < 0.05
 
