@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.table import Table
 
-    from envscaler.session.drafting_work import Told
+    from envscaler.session.drafting.work import Told
 
 __all__ = ["grown", "watched"]
 

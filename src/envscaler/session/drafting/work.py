@@ -21,9 +21,9 @@ from envscaler.session.templates import template_folders
 if TYPE_CHECKING:
     from envscaler.llm import Models
     from envscaler.llm.exchanges import Exchange, Exchanges
-    from envscaler.session.drafting_folder import WorkFolder
-    from envscaler.session.drafting_proof import Judges
-    from envscaler.session.drafting_settings import Settings
+    from envscaler.session.drafting.folder import WorkFolder
+    from envscaler.session.drafting.proof import Judges
+    from envscaler.session.drafting.settings import Settings
     from envscaler.work import Executor, Outcome, Run
 
 __all__ = ["Desk", "Done", "Loss", "Silent", "Stage", "Told", "Unit", "opened", "spent", "taken"]
@@ -262,7 +262,7 @@ def opened(
     from dataclasses import replace
 
     from envscaler.llm.exchanges import FILE, Exchanges
-    from envscaler.session.drafting_proof import Judges
+    from envscaler.session.drafting.proof import Judges
     from envscaler.work import Run
 
     run = stack.enter_context(Run.open(folder.folder))

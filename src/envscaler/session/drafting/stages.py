@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from envscaler.session.drafting_proof import prove
-from envscaler.session.drafting_work import Desk, Told, Unit
+from envscaler.session.drafting.proof import prove
+from envscaler.session.drafting.work import Desk, Told, Unit
 
 __all__ = ["FILTER", "INFER", "NAMES", "PLAN", "PROVE", "SELECT", "STAGES", "WRITE", "StageOf"]
 

@@ -15,10 +15,10 @@ from envscaler.draft.plans import Plan
 from envscaler.draft.selecting import Selection
 from envscaler.draft.themes import Origin, Sieved, Theme
 from envscaler.errors import BudgetError, LlmError, UsageError
-from envscaler.session.drafting_folder import EditedError, WorkFolder, rows_text
-from envscaler.session.drafting_proof import CHECKED, SOUND, commented, manifest, uncommented
-from envscaler.session.drafting_stages import FILTER, INFER, NAMES, PLAN, PROVE, SELECT, WRITE, StageOf
-from envscaler.session.drafting_work import Desk, Done, Loss, Told, taken
+from envscaler.session.drafting.folder import EditedError, WorkFolder, rows_text
+from envscaler.session.drafting.proof import CHECKED, SOUND, commented, manifest, uncommented
+from envscaler.session.drafting.stages import FILTER, INFER, NAMES, PLAN, PROVE, SELECT, WRITE, StageOf
+from envscaler.session.drafting.work import Desk, Done, Loss, Told, taken
 from envscaler.work import InProcess, Threads
 
 if TYPE_CHECKING:

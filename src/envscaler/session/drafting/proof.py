@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from envscaler.assess.repair import RepairRound, Standing
     from envscaler.draft.themes import Theme
     from envscaler.llm import Models
-    from envscaler.session.drafting_settings import Settings
+    from envscaler.session.drafting.settings import Settings
 
 __all__ = ["CHECKED", "SOUND", "VERDICTS", "Judges", "commented", "content", "manifest", "prove", "uncommented"]
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from envscaler.errors import UsageError
 
 if TYPE_CHECKING:
-    from envscaler.session.drafting_folder import WorkFolder
+    from envscaler.session.drafting.folder import WorkFolder
 
 __all__ = ["Settings", "settings_of"]
 

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from envscaler.errors import LlmError, UsageError
-from envscaler.session.drafting_folder import EditedError, WorkFolder
-from envscaler.session.drafting_line import Environment, Line
-from envscaler.session.drafting_settings import settings_of
-from envscaler.session.drafting_stages import NAMES
-from envscaler.session.drafting_work import Loss, Told, opened
+from envscaler.session.drafting.folder import EditedError, WorkFolder
+from envscaler.session.drafting.line import Environment, Line
+from envscaler.session.drafting.settings import settings_of
+from envscaler.session.drafting.stages import NAMES
+from envscaler.session.drafting.work import Loss, Told, opened
 from envscaler.session.files import StrPath, many
 from envscaler.session.llm import LlmOptions
 
 if TYPE_CHECKING:
-    from envscaler.session.drafting_work import Desk
+    from envscaler.session.drafting.work import Desk
 
 __all__ = ["Drafted", "Drafting", "draft", "run_folder", "synth"]
 
