@@ -250,3 +250,19 @@ def test_a_transcript_with_everything_escaped(till: Path) -> None:
     assert "[x] 1. one more coin" in shown
     assert "[ ] 2. it is open" in shown
     assert "reward     0.5 (guarded)" in shown
+
+
+def test_scenarios_in_which_the_user_acts_are_for_those_with_a_user(bank: dict[str, Scenario], tmp_path: Path) -> None:
+    file = tmp_path / "bank.jsonl"
+    file.write_text("".join(json.dumps(one.to_json()) + "\n" for one in bank.values()), encoding="utf-8")
+    specs = ("--specs", ROOT / "specs")
+    alone = run("rollout", file, *specs, "-o", tmp_path / "alone")
+    assert "1 scenario left out: the user acts there, and only --user plays one" in alone.output
+    assert "4 of 4 episodes played" in alone.output
+    both = run("rollout", file, *specs, "--user", "facts", "-o", tmp_path / "both")
+    assert "5 of 5 episodes played" in both.output
+    assert "mean reward 1.0000" in both.output
+    file.write_text(json.dumps(bank["shared"].to_json()) + "\n", encoding="utf-8")
+    none = run("rollout", file, *specs, "-o", tmp_path / "none")
+    assert none.exit_code == 2
+    assert "in every scenario the user acts; play them with a user (--user)" in none.output

@@ -223,6 +223,9 @@ def _sum_up(rolled: Rolled) -> None:
     mean = "none is scored" if totals.mean is None else f"mean reward {totals.mean:.4f} over {totals.scored} scored"
     tokens = f", {totals.tokens:,} tokens, {dollars(totals)}" if totals.tokens or totals.cost else ""
     echo(f"{totals.done} in the run: {mean}{tokens}")
+    if rolled.left_out:
+        many = len(rolled.left_out)
+        note(f"{many} scenario{'s' if many > 1 else ''} left out: the user acts there, and only --user plays one")
     if rolled.failed:
         note(f"{len(rolled.failed)} failed and have no reward; the same command tries them again:")
         for name, why in list(rolled.failed.items())[:_SHOWN]:

@@ -184,6 +184,11 @@ class Scenario:
     id: str = ""
     line: int = field(default=0, compare=False)
 
+    @property
+    def user_acts(self) -> bool:
+        """Whether a step of the solution is a call of the user's own."""
+        return any(step.actor == "user" for step in self.solution)
+
     def named(self) -> Scenario:
         """The scenario with the id that its content gives it: the spec's name and twelve digits."""
         plain = {k: v for k, v in self.to_json().items() if k not in ("id", "tags", "proof")}

@@ -121,6 +121,7 @@ class Ready:
         self._tell = tell
         self._worlds: Worlds = Worlds(order.specs, any_hash=order.options.any_hash)
         self.scenarios: dict[str, Scenario] = dict(_read(Path(order.scenarios), self._worlds))
+        self.left_out = self._without_those_who_act() if order.options.setting == "non-conversation" else ()
         self._states = StateStore.beside(order.scenarios)
         self._stages: dict[SpecRef, Stage] = {}
         self._models: Models | None = None
@@ -130,6 +131,16 @@ class Ready:
         self._plugins: Plugins = plugins_for(order.options)
         self._agent = self._plugins.find("agent", order.options.agent)
         self._user = None if order.options.user is None else self._plugins.find("user", order.options.user)
+
+    def _without_those_who_act(self) -> tuple[str, ...]:
+        """Leave out the scenarios in which the user makes calls, whom nobody plays here; their ids. Raises UsageError where
+        there are no others."""
+        acted = tuple(name for name, scenario in self.scenarios.items() if scenario.user_acts)
+        for name in acted:
+            del self.scenarios[name]
+        if acted and not self.scenarios:
+            raise UsageError(f"{self.order.scenarios}: in every scenario the user acts; play them with a user (--user)")
+        return acted
 
     @property
     def slow(self) -> bool:

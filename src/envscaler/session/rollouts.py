@@ -49,7 +49,8 @@ class RolloutProgress:
 @dataclass(frozen=True, slots=True)
 class Rolled:
     """What came of it. ``played`` here and now, ``kept`` before. ``failed``: episodes that were not played to their end, by id,
-    and why; the same call tries them again."""
+    and why; the same call tries them again. ``left_out``: scenarios in which the user makes calls, where nobody plays the
+    user."""
 
     folder: Path
     wanted: int
@@ -57,6 +58,7 @@ class Rolled:
     kept: int
     totals: Totals
     failed: Mapping[str, str]
+    left_out: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -120,7 +122,7 @@ def rollout(
             heard()
             now = store.ids() & wanted.keys()
             failed = {name: problems.get(name, "not played") for name in wanted if name not in now}
-            return Rolled(folder, len(wanted), len(now) - len(kept), len(kept), store.totals(), failed)
+            return Rolled(folder, len(wanted), len(now) - len(kept), len(kept), store.totals(), failed, ready.left_out)
     finally:
         ready.close()
 
@@ -213,6 +215,7 @@ def _write_manifest(folder: Path, order: Order, ready: Ready) -> None:
         "scenarios_hash": f"sha256:{hashlib.sha256(Path(order.scenarios).read_bytes()).hexdigest()}",
         "specs": ready.hashes,
         "count": len(ready.scenarios),
+        "left_out": list(ready.left_out),
         "options": asdict(order.options),
         "agent_model": order.models[0],
         "user_model": order.models[1],
