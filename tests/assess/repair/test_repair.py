@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from envscaler.assess.repair import Attack, Repaired, RepairSettings, repair
+from envscaler.assess.repair.standing import judge
 from envscaler.errors import UsageError
 from envscaler.llm import Request
 from envscaler.llm.backends.scripted import Script
@@ -288,3 +292,11 @@ def test_a_name_that_is_wrong_in_several_parts_is_mended_one_by_one() -> None:
     done = mended(wrong)
     assert done.stopped == "sound"
     assert done.after == wrong.replace("left(", "leff(")
+
+
+def test_an_initial_state_in_a_file_beside_the_spec(tmp_path: Path) -> None:
+    head, _, data = SHELF.partition("initial_state:\n")
+    (tmp_path / "shelf.json").write_text(json.dumps(YAML(typ="safe").load(data)), encoding="utf-8")
+    text = f"{head}initial_state: {{file: shelf.json}}\n"
+    assert judge(text, str(tmp_path / "shelf.yaml")).sound
+    assert not judge(text, str(tmp_path / "other" / "shelf.yaml")).sound

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from envscaler.assess import FuzzSettings, fuzz
@@ -247,7 +248,7 @@ def mutated(checked: Checked, mutant: Mutant) -> Checked:
     text = apply(checked.source, mutant.site.edits)
     block = _changed_block(checked, mutant.site.owner, mutant.site.edits)
     if block is None:
-        return check_text(checked.path, text)
+        return check_text(checked.path, text, base=Path(checked.path).parent)
     new = _resliced(checked, block, text)
     spec = cast(Spec, checked.spec)
     kind, _, name = mutant.site.owner.partition(" ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final
 
 from envscaler.assess.findings import FuzzFinding, FuzzSettings
@@ -70,7 +71,7 @@ def judge(text: str, path: str, attacks: Sequence[Attack] = (), templates: tuple
     """Check the text; compile it and run its examples when it passes; attack the class when these hold."""
     from envscaler.spec.check import check_text
 
-    checked = check_text(path, text)
+    checked = check_text(path, text, base=Path(path).parent)
     errors = [d for d in checked.diagnostics if d.severity == "error"]
     if errors:
         return Standing(0 if document(text, path) is None else 1, tuple(errors), text)
