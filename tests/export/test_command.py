@@ -144,7 +144,7 @@ def test_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("words", "told"),
     [
         (("one", "-f", "opnai"), "did you mean openai?"),
-        (("one", "--set", "reasonin=all"), "jsonl has no setting 'reasonin'; did you mean reasoning?"),
+        (("one", "--set", "reasonin=all"), "jsonl has no setting reasonin; did you mean reasoning?"),
         (("one", "--set", "reasoning=some"), "reasoning is last, all, none, not 'some'"),
         (("one", "--set", "x"), "--set is NAME=VALUE, not 'x'"),
         (("one", "--turns", "3-29"), "like 3:29 or 3:29,5:39, not '3-29'"),

@@ -8,9 +8,9 @@ from typing import Any, Final
 from envscaler.assess.findings import FuzzFinding, FuzzReport, FuzzSettings, Progress
 from envscaler.assess.fuzzer import fuzz
 from envscaler.assess.properties import chosen
-from envscaler.diagnostics import nearest
 from envscaler.errors import UsageError
 from envscaler.plugin.records import Finding, Subject, Verdict
+from envscaler.plugin.settings import refuse_unknown
 
 __all__ = ["Fuzzing", "settings_of"]
 
@@ -30,10 +30,8 @@ _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
 
 def settings_of(given: Mapping[str, Any], progress: Callable[[Progress], None] | None = None) -> FuzzSettings:
     """The settings as FuzzSettings. Raises UsageError for one that is unknown or of the wrong type."""
+    refuse_unknown("the fuzzer", given, _KINDS)
     for name, value in given.items():
-        if name not in _KINDS:
-            near = nearest(name, _KINDS)
-            raise UsageError(f"the fuzzer has no setting {name!r}" + (f"; did you mean {near}?" if near else ""))
         if not isinstance(value, _KINDS[name]) or (isinstance(value, bool) and bool not in _KINDS[name]):
             raise UsageError(f"the fuzzer's setting {name} cannot be {value!r}")
     made = dict(given)

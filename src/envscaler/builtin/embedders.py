@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Final
 
-from envscaler.diagnostics import nearest
 from envscaler.errors import UsageError
 from envscaler.plugin.entries import EmbedderEntry
 from envscaler.plugin.records import Vectors
+from envscaler.plugin.settings import refuse_unknown
 
 __all__ = ["EMBEDDERS", "OpenAIEmbedder", "Sentence", "Words"]
 
@@ -23,14 +23,6 @@ _EVERYWHERE: Final = (
 )
 
 
-def _known(what: str, settings: Mapping[str, Any], *known: str) -> None:
-    for name in settings:
-        if name not in known:
-            near = nearest(name, known)
-            hint = f"; did you mean {near}?" if near else ""
-            raise UsageError(f"{what} has no setting {name}{hint} (it has {', '.join(known) or 'none'})")
-
-
 class Words:
     """Counts words, pairs of words and pieces of words; what is alike in wording is near, whatever is meant."""
 
@@ -40,7 +32,7 @@ class Words:
     free = True
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        _known("words", settings)
+        refuse_unknown("words", settings, ())
         if find_spec("sklearn") is None:
             raise UsageError("words needs scikit-learn: pip install 'envscaler[draft]'")
         self._counters: list[tuple[float, Any]] = []
@@ -86,43 +78,28 @@ class OpenAIEmbedder:
     free = False
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        from envscaler.llm.backends.wire import Clients, key_variable
+        from envscaler.llm.backends.openai import Server
 
-        _known("openai", settings, "model", "base_url", "key_env")
+        refuse_unknown("openai", settings, ("model", "base_url", "key_env"))
         if not settings.get("model"):
             raise UsageError(
                 "openai needs a model: openai/text-embedding-3-small, or openai/NAME,base_url=… for a server"
             )
-        self._model = settings["model"]
-        self._address = settings.get("base_url")
-        self.identity = f"openai/{self._model}{f' at {self._address}' if self._address else ''}"
-        self._variable = key_variable(settings, "OPENAI_API_KEY")
-        self._clients = Clients(self._client)
-
-    def _client(self) -> Any:
-        from envscaler.llm.backends.wire import key_in, sdk
-
-        return sdk("openai").AsyncOpenAI(
-            api_key=key_in(self._variable, self.identity),
-            base_url=self._address or "https://api.openai.com/v1",
-            max_retries=0,
-        )
+        self._server = Server(settings)
+        self.identity = self._server.identity
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The vectors that the server gives; one attempt. Raises a CallError."""
-        from envscaler.llm.backends.wire import guarded, reading, sdk
-
         if not texts:
             return Vectors(())
-        call = self._clients.get().embeddings.create(
-            model=self._model, input=list(texts), encoding_format="float", timeout=_LONGEST
+        call = self._server.client.embeddings.create(
+            model=self._server.model, input=list(texts), encoding_format="float", timeout=_LONGEST
         )
-        answer = await guarded(sdk("openai"), call, _LONGEST, self.identity, self._variable)
-        return reading(lambda found, _: _vectors(found, len(texts)), answer, self.identity)
+        return await self._server.answered(call, _LONGEST, lambda found, _: _vectors(found, len(texts)))
 
     async def aclose(self) -> None:
         """Let go of the connections."""
-        await self._clients.aclose()
+        await self._server.aclose()
 
 
 def _vectors(answer: Any, count: int) -> Vectors:
@@ -144,7 +121,7 @@ class Sentence:
     free = True
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        _known("sentence", settings, "model", "device")
+        refuse_unknown("sentence", settings, ("model", "device"))
         if not settings.get("model"):
             raise UsageError(
                 "sentence needs a model: sentence/FOLDER, or sentence/NAME as sentence-transformers knows it"

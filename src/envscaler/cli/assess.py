@@ -16,6 +16,7 @@ from envscaler.cli.bar import bar
 from envscaler.cli.llm import ModelOptions
 from envscaler.cli.options import Jobs, SpecFiles
 from envscaler.cli.out import boundary, echo, note
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from envscaler.assess import Progress
@@ -186,7 +187,7 @@ def _sum_up(found: list[Assessed], threshold: float | None) -> None:
         echo(table(heads, rows, heads[3:]))
     passed = sum(one.passes(threshold) for one in found)
     left = sum(bool(one.problem) for one in found)
-    words = f"{len(found)} spec{'' if len(found) == 1 else 's'}: {passed} passed, {len(found) - passed - left} did not"
+    words = f"{counted(len(found), 'spec')}: {passed} passed, {len(found) - passed - left} did not"
     echo(words + (f", {left} could not be assessed" if left else ""))
 
 

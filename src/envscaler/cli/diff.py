@@ -11,6 +11,7 @@ from envscaler import session
 from envscaler.cli import exits
 from envscaler.cli.options import Json
 from envscaler.cli.out import boundary, echo, echo_json
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from envscaler.changes import Change
@@ -59,16 +60,14 @@ def _show(found: Difference) -> None:
                 _change(change, found)
             echo("")
     if found.outcomes:
-        echo(f"Recorded calls that come out otherwise, of {found.cases} case{'' if found.cases == 1 else 's'}")
+        echo(f"Recorded calls that come out otherwise, of {counted(found.cases, 'case')}")
         for outcome in found.outcomes:
             echo(f"  {outcome.where}")
             echo(f"      old  {outcome.old}")
             echo(f"      new  {outcome.new}")
         echo("")
     elif found.cases:
-        echo(
-            f"{found.cases} recorded case{'' if found.cases == 1 else 's'} come{'s' * (found.cases == 1)} out the same."
-        )
+        echo(f"{counted(found.cases, 'recorded case')} come{'s' * (found.cases == 1)} out the same.")
     if found.refused:
         echo("The old initial state is refused by the new version:")
         for problem in found.refused[:8]:
@@ -77,7 +76,7 @@ def _show(found: Difference) -> None:
         echo("The old initial state is accepted by the new version.")
     number = len(found.changes)
     compatible = number - found.breaking
-    echo(f"{number} change{'' if number == 1 else 's'}: {found.breaking} breaking, {compatible} compatible" if number
+    echo(f"{counted(number, 'change')}: {found.breaking} breaking, {compatible} compatible" if number
          else "no change")  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from envscaler.cli import exits
 from envscaler.cli.options import Jobs, Json
 from envscaler.cli.out import boundary, echo, echo_json, note
 from envscaler.errors import UsageError
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from envscaler.replay import Difference, Report
@@ -184,7 +185,7 @@ def _row(port: session.PortReport) -> tuple[str, ...]:
         str(port.tools),
         f"{report.calls_right} of {calls}",
         f"{states} of {report.states}",
-        ", ".join(f"{n} {word}{'' if n == 1 else 's'}" for n, word in known if n) or "nothing",
+        ", ".join(counted(n, word) for n, word in known if n) or "nothing",
     )
 
 

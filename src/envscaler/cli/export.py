@@ -15,6 +15,7 @@ from envscaler.cli.llm import ModelOptions
 from envscaler.cli.options import AnyHash, SpecsFolder
 from envscaler.cli.out import boundary, echo, note
 from envscaler.errors import UsageError
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,9 +156,8 @@ def _shown(made: Exported) -> str:
     if made.judged is not None:
         lines += [*_of_judge(made.judged), ""]
     for split, (environments, samples) in made.splits.items():
-        many = "" if len(environments) == 1 else "s"
-        lines.append(f"{split}: {samples} from {len(environments)} environment{many}")
-    lines += [f"{made.folder / file}: {rows} row{'' if rows == 1 else 's'}" for file, rows in made.rows.items()]
+        lines.append(f"{split}: {samples} from {counted(len(environments), 'environment')}")
+    lines += [f"{made.folder / file}: {counted(rows, 'row')}" for file, rows in made.rows.items()]
     return "\n".join(lines)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from envscaler.cli.out import note
 from envscaler.diagnostics import printable
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -46,7 +47,7 @@ class _Lines:
 
     def __call__(self, told: Told) -> None:
         where = f" {told.name}" if told.name else ""
-        problems = f", {told.problems} problem{'' if told.problems == 1 else 's'}" if told.problems else ""
+        problems = f", {counted(told.problems, 'problem')}" if told.problems else ""
         took = f" [{_took(told.tokens, told.cost)}]" if told.tokens else ""
         what = told.text or told.what
         lost = "lost: " if told.what == "lost" else ""

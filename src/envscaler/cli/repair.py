@@ -10,6 +10,7 @@ import typer
 from envscaler.cli import exits
 from envscaler.cli.llm import ModelOptions
 from envscaler.cli.out import boundary, echo, note
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from envscaler.assess.repair import Repaired, RepairRound
@@ -95,7 +96,7 @@ def _sum_up(done: Repaired, write: bool) -> None:
         note(render_text(done.ended.problems, {done.path: done.after}))
     count = len(done.rounds)
     tokens = f", {done.tokens.total:,} tokens" if done.tokens.total else ""
-    after = f"after {count} round{'' if count == 1 else 's'}{tokens}"
+    after = f"after {counted(count, 'round')}{tokens}"
     note(f"{done.path} {done.ended.summary()} {after}: {_STOPPED[done.stopped]}")
     if done.changed:
         note(f"{'wrote' if write else 'not written, for want of --write:'} {done.path}")

@@ -16,6 +16,7 @@ from envscaler.cli.bar import bar
 from envscaler.cli.llm import ModelOptions
 from envscaler.cli.options import AnyHash, Jobs, SpecsFolder
 from envscaler.cli.out import boundary, echo, note
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from envscaler.rollout.store import Totals
@@ -224,8 +225,8 @@ def _sum_up(rolled: Rolled) -> None:
     tokens = f", {totals.tokens:,} tokens, {dollars(totals)}" if totals.tokens or totals.cost else ""
     echo(f"{totals.done} in the run: {mean}{tokens}")
     if rolled.left_out:
-        many = len(rolled.left_out)
-        note(f"{many} scenario{'s' if many > 1 else ''} left out: the user acts there, and only --user plays one")
+        left = counted(len(rolled.left_out), "scenario")
+        note(f"{left} left out: the user acts there, and only --user plays one")
     if rolled.failed:
         note(f"{len(rolled.failed)} failed and have no reward; the same command tries them again:")
         for name, why in list(rolled.failed.items())[:_SHOWN]:

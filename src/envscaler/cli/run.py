@@ -15,6 +15,7 @@ import typer
 from envscaler.cli.bar import Told, bar
 from envscaler.cli.options import Jobs, SpecFiles
 from envscaler.cli.out import boundary, echo, note
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from envscaler.session.whole import Step, Whole, WholeProgress
@@ -101,7 +102,7 @@ def _sum_up(made: Whole) -> int:
             echo(render_text(shown, report.sources))
         for reason in report.unread:
             note(f"envscaler: {reason}")
-        echo(f"{report.errors} error{'' if report.errors == 1 else 's'}; nothing was made")
+        echo(f"{counted(report.errors, 'error')}; nothing was made")
         return made.code
     bad = [step.name for step in made.steps if not step.ok]
     if bad:

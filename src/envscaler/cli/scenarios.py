@@ -16,6 +16,7 @@ from envscaler.cli import authoring, exits
 from envscaler.cli.bar import bar
 from envscaler.cli.options import AnyHash, Jobs, Json, SpecFiles, SpecsFolder
 from envscaler.cli.out import boundary, echo, echo_json, note
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from envscaler.scenario.summary import Summary
@@ -121,12 +122,12 @@ def check(
     else:
         if found.diagnostics:
             echo(render_text(found.diagnostics, found.sources) + "\n")
-        echo(f"{found.count} scenario{'' if found.count == 1 else 's'}: {found.proved} proved, {_problems(found)}")
+        echo(f"{counted(found.count, 'scenario')}: {found.proved} proved, {_problems(found)}")
     return exits.FINDINGS if found.errors or found.proved < found.count else exits.OK
 
 
 def _problems(found: CheckedFile) -> str:
-    return f"{found.errors} error{'' if found.errors == 1 else 's'}" if found.errors else "no errors"
+    return counted(found.errors, "error") if found.errors else "no errors"
 
 
 def report(

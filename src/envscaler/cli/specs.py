@@ -11,6 +11,7 @@ from envscaler import session
 from envscaler.cli import exits
 from envscaler.cli.options import Jobs, Json
 from envscaler.cli.out import boundary, echo, echo_json, note
+from envscaler.texts import counted, difference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,21 +66,17 @@ def check(specs: Specs, jobs: Jobs = 1, as_json: Json = False, github: Github = 
         for path in report.skipped:
             echo(f"{path}: no spec (no line begins with `envscaler:`), skipped")
         _unread(*report.unread)
-        counts = [_count(report.errors, "error"), _count(report.warnings, "warning")]
+        counts = [counted(report.errors, "error"), counted(report.warnings, "warning")]
         notes = len(report.diagnostics) - report.errors - report.warnings
         if notes:
-            counts.append(_count(notes, "note"))
-        echo(f"{_count(len(report.sources), 'spec')} checked: {', '.join(counts)}")
+            counts.append(counted(notes, "note"))
+        echo(f"{counted(len(report.sources), 'spec')} checked: {', '.join(counts)}")
     return exits.SPEC if report.errors else exits.USAGE if report.unread else exits.OK
 
 
 def _unread(*reasons: str) -> None:
     for reason in reasons:
         note(f"envscaler: {reason}")
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _show(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], as_json: bool, github: bool) -> None:
@@ -126,14 +123,7 @@ def fmt(
 
 
 def _diff(file: session.Formatted) -> None:
-    import difflib
-
-    name = str(file.path)
-    lines = difflib.unified_diff(
-        file.before.splitlines(), file.after.splitlines(), name, f"{name} formatted", lineterm=""
-    )
-    for line in lines:
-        echo(line)
+    echo(difference(file.before, file.after, str(file.path), "formatted").rstrip("\n"))
 
 
 _GRAVEST = (exits.SPEC, exits.USAGE, exits.STATE, exits.FINDINGS, exits.OK)

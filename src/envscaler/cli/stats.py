@@ -13,6 +13,7 @@ from envscaler import session
 from envscaler.cli import exits
 from envscaler.cli.options import Jobs, Json, SpecFiles
 from envscaler.cli.out import boundary, echo, echo_json, note
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from envscaler.session.counting import Counted
@@ -64,7 +65,7 @@ def _show(found: Counted) -> None:
     if found.specs:
         echo(table(heads, _rows(found), heads[1:]))
     count = len(found.specs)
-    echo(f"{count} spec{'' if count == 1 else 's'} counted" + (f", {len(found.bad)} left out" if found.bad else ""))
+    echo(f"{counted(count, 'spec')} counted" + (f", {len(found.bad)} left out" if found.bad else ""))
     for path in found.plots:
         echo(str(path))
 

@@ -24,6 +24,7 @@ from envscaler.cli.drafting_options import (
 from envscaler.cli.growing import watched
 from envscaler.cli.llm import ModelOptions
 from envscaler.cli.out import boundary, echo, note
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from envscaler.session.drafting import Drafted
@@ -116,7 +117,7 @@ def _lost(made: Drafted) -> None:
     counts = made.counts()
     if made.environments:
         count = len(made.environments)
-        echo(f"{made.sound} sound of {count} environment{'' if count == 1 else 's'}")
+        echo(f"{made.sound} sound of {counted(count, 'environment')}")
     if not counts:
         return
     echo(f"{sum(counts.values())} went no further ({made.run / 'losses.jsonl'}):")

@@ -24,6 +24,7 @@ from prompt_toolkit.styles import Style
 from envscaler.diagnostics import printable
 from envscaler.play import Answer, Line, Player, View
 from envscaler.play.cursor import tokens
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -189,7 +190,7 @@ class Terminal:
     def _leave(self) -> None:
         episode = self._player.episode
         if episode.steps and episode.unsaved:
-            calls = f"{len(episode.steps)} call{'' if len(episode.steps) == 1 else 's'}"
+            calls = counted(len(episode.steps), "call")
             self._print([Line((("dim", f"{calls}, not saved (:save FILE keeps them)"),))])
 
     # -- printing

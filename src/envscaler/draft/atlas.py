@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from envscaler.draft.selecting import Placed, Selection
 from envscaler.errors import UsageError
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     Box = tuple[float, float, float, float]
@@ -84,7 +85,7 @@ def _frame(axes: Any, selection: Selection) -> None:
         side.set_color("#dddddd")
     total, chosen = len(selection.themes), len(selection.chosen)
     dropped = ", ".join(f"{count} {reason}" for reason, count in selection.counts.items())
-    title = f"{total} theme{'' if total == 1 else 's'}, {chosen} chosen{f' (dropped: {dropped})' if dropped else ''}"
+    title = f"{counted(total, 'theme')}, {chosen} chosen{f' (dropped: {dropped})' if dropped else ''}"
     axes.set_title(title, loc="left", fontsize=10, color="#333333")
 
 

@@ -24,18 +24,12 @@ __all__ = ["Asked", "Mender", "Wanted"]
 _AT_ONCE: Final = 8  # parts that go back together
 _ADDED: Final = ("helpers", "types", "constants")  # sections where a part may come that nobody planned
 _KEPT: Final = ("tools", "states", "title", "description")  # of these nothing is taken away
-_DATA: Final = {
-    "example-differs",
-    "initial-state",
-    "dangling-ref",
-}  # codes of problems with what is in the initial state
+_DATA: Final = {"example-differs", "initial-state", "dangling-ref"}  # problems with what is in the initial state
 _NAMING: Final = ("bad-name", "reserved-name", "name-clash", "unknown-state")
 _EXAMPLE: Final = re.compile(r"(\w+)\W+(?:examples\W+)?(\d+)\W*\Z")
 
-
-Rewritten: TypeAlias = Mapping[
-    str, tuple[str, Any]
-]  # by path: the path that it has now, mostly the same, and the value
+Rewritten: TypeAlias = Mapping[str, tuple[str, Any]]
+"""By path: the path that a part has now, mostly the same, and its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +90,7 @@ class Mender:
             except UsageError as problem:
                 self._refused = str(problem)
             else:
-                self.tries[path] = max(self.tries[path], 1)
+                self.count(path)
 
     def count(self, path: str) -> None:
         """A part was asked for, whatever came."""

@@ -10,9 +10,10 @@ from typing import Any, Final
 from envscaler.errors import UsageError
 from envscaler.export.sample import REASONING, Sample, with_reasoning
 from envscaler.export.splits import TRAIN
-from envscaler.export.writing import choice, json_text, known, thinking, write_lines
+from envscaler.export.writing import choice, json_text, thinking, write_lines
 from envscaler.llm.messages import Message, Tool, ToolCall
 from envscaler.plugin.records import Splits
+from envscaler.plugin.settings import refuse_unknown
 
 __all__ = ["BETWEEN", "LlamaFactory", "conversation"]
 
@@ -66,7 +67,7 @@ class LlamaFactory:
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        known("llama-factory", settings, ("reasoning", "turns", "model", "template", "name"))
+        refuse_unknown("llama-factory", settings, ("reasoning", "turns", "model", "template", "name"))
         self._reasoning = choice(settings, "reasoning", REASONING, "last")
         self._turns = choice(settings, "turns", _TURNS, "each")
         self._named = {

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from envscaler.export.sample import REASONING, Sample, with_reasoning
-from envscaler.export.writing import choice, known, lines_of, thinking, with_ids
+from envscaler.export.writing import choice, lines_of, thinking, with_ids
 from envscaler.plugin.records import Splits
+from envscaler.plugin.settings import refuse_unknown
 
 __all__ = ["OpenAI", "openai_tool"]
 
@@ -21,7 +22,7 @@ class OpenAI:
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        known("openai", settings, ("reasoning",))
+        refuse_unknown("openai", settings, ("reasoning",))
         self._reasoning = choice(settings, "reasoning", REASONING, "none")
 
     def write(self, splits: Splits[Sample], folder: Path) -> Mapping[str, int]:

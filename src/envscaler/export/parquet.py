@@ -10,8 +10,9 @@ from typing import Any, Final, TypeVar
 
 from envscaler.errors import UsageError
 from envscaler.export.sample import REASONING, Sample, TaskSample, with_reasoning
-from envscaler.export.writing import choice, json_text, known
+from envscaler.export.writing import choice, json_text
 from envscaler.plugin.records import Splits
+from envscaler.plugin.settings import refuse_unknown
 
 __all__ = ["Parquet", "RlParquet"]
 
@@ -36,7 +37,7 @@ class Parquet:
     ``trajectory`` is all that is left: steps, goals, costs. ``reward`` is null where a trajectory is not scored."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        known("parquet", settings, ("reasoning",))
+        refuse_unknown("parquet", settings, ("reasoning",))
         self._reasoning = choice(settings, "reasoning", REASONING, "all")
         _pyarrow()
 
@@ -67,7 +68,7 @@ class RlParquet:
     included, are JSON texts."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        known("rl-parquet", settings, ())
+        refuse_unknown("rl-parquet", settings, ())
         _pyarrow()
 
     def write(self, splits: Splits[TaskSample], folder: Path) -> Mapping[str, int]:

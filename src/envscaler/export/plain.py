@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from envscaler.export.sample import REASONING, Sample, with_reasoning
-from envscaler.export.writing import choice, known, lines_of
+from envscaler.export.writing import choice, lines_of
 from envscaler.plugin.records import Splits
+from envscaler.plugin.settings import refuse_unknown
 
 __all__ = ["Jsonl"]
 
@@ -18,7 +19,7 @@ class Jsonl:
     each message whether it counts in the loss. Reasoning is kept in all turns, if it is not asked for otherwise."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        known("jsonl", settings, ("reasoning",))
+        refuse_unknown("jsonl", settings, ("reasoning",))
         self._reasoning = choice(settings, "reasoning", REASONING, "all")
 
     def write(self, splits: Splits[Sample], folder: Path) -> Mapping[str, int]:

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from envscaler.export.openai import openai_tool
 from envscaler.export.sample import REASONING, Sample, with_reasoning
-from envscaler.export.writing import choice, json_text, known, lines_of, with_ids
+from envscaler.export.writing import choice, json_text, lines_of, with_ids
 from envscaler.plugin.records import Splits
+from envscaler.plugin.settings import refuse_unknown
 
 __all__ = ["Trl"]
 
@@ -27,7 +28,7 @@ class Trl:
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        known("trl", settings, ("reasoning", "arguments"))
+        refuse_unknown("trl", settings, ("reasoning", "arguments"))
         self._reasoning = choice(settings, "reasoning", REASONING, "last")
         self._arguments = choice(settings, "arguments", _ARGUMENTS, "text")
 

@@ -8,26 +8,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from envscaler.diagnostics import nearest, one_of
+from envscaler.diagnostics import one_of
 from envscaler.errors import UsageError
 from envscaler.llm.messages import Message
 from envscaler.plugin.records import Splits
 
-__all__ = ["choice", "json_text", "known", "lines_of", "thinking", "whole", "with_ids", "write_lines"]
+__all__ = ["choice", "json_text", "lines_of", "thinking", "whole", "with_ids", "write_lines"]
 
 T = TypeVar("T")
 # One escape of JSON after the other, so that what an escaped backslash stands before is none.
 _ESCAPE: Final = re.compile(r"\\(?:ud[89ab]..\\ud[c-f]..|(?P<half>ud[89a-f]..)|.)")
 _TAG: Final = re.compile(r"<(?=/?think)")
-
-
-def known(exporter: str, settings: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Raises UsageError for a setting that the exporter does not have."""
-    for name in settings:
-        if name not in names:
-            near = nearest(name, names)
-            has = f"it has {one_of(names)}" if names else "it has none"
-            raise UsageError(f"{exporter} has no setting {name!r}; {f'did you mean {near}?' if near else has}")
 
 
 def choice(settings: Mapping[str, Any], name: str, values: Sequence[str], default: str) -> str:

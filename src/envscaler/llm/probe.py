@@ -11,6 +11,7 @@ from envscaler.llm.client import Answer, Llm
 from envscaler.llm.errors import AccessError
 from envscaler.llm.messages import Tool, Usage
 from envscaler.llm.prices import NANO
+from envscaler.texts import counted
 
 __all__ = ["Verdict", "probe"]
 
@@ -83,7 +84,7 @@ async def _structured(llm: Llm) -> tuple[str, Answer]:
     text = "Extract the account: Ann has 12.50 euros, and her account is tagged `savings` and `new`."
     got = await llm.structured(Account, text, max_tokens=_room(llm, 1024), stage=_STAGE)
     again = got.spent.attempts - 1
-    after = f" after {again} correction{'' if again == 1 else 's'}" if again > 0 else ""
+    after = f" after {counted(again, 'correction')}" if again > 0 else ""
     return f"it gave {_short(got.value.model_dump_json())}{after}", Answer(got.reply, got.spent)
 
 

@@ -64,7 +64,7 @@ def spec_page(checked: Checked, folders: Sequence[str] = ()) -> str:
         ("user", "The user's own tools", [*facts.tools_of("user", "read"), *facts.tools_of("user", "write")]),
     ]
     return (
-        _environment(tuple(folders))
+        environment(tuple(folders))
         .get_template("pages/spec.html.j2")
         .render(
             facts=facts,
@@ -82,12 +82,13 @@ def spec_page(checked: Checked, folders: Sequence[str] = ()) -> str:
 
 def index_page(title: str, entries: Sequence[Entry], folders: Sequence[str] = ()) -> str:
     """A page that leads to those of several specs. ``folders``: of templates, before the shipped ones."""
-    template = _environment(tuple(folders)).get_template("pages/index.html.j2")
+    template = environment(tuple(folders)).get_template("pages/index.html.j2")
     return template.render(title=title, entries=entries, version=__version__)
 
 
 @lru_cache(maxsize=8)
-def _environment(folders: tuple[str, ...]) -> jinja2.Environment:
+def environment(folders: tuple[str, ...]) -> jinja2.Environment:
+    """What renders pages: all that is put into them is escaped. ``folders``: of templates, before the shipped ones."""
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(template_path(folders)),
         undefined=jinja2.StrictUndefined,

@@ -13,6 +13,7 @@ from envscaler.play.changes import Change, changes
 from envscaler.replay.recording import Case
 from envscaler.replay.values import patched
 from envscaler.runtime.diff import compare
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from envscaler.runtime import Environment, Snapshot, ToolResult
@@ -171,7 +172,7 @@ def _object(arguments: Any) -> Any:
 
 def count(steps: Sequence[Any], word: str = "call") -> str:
     """``1 call``, ``3 calls``."""
-    return f"{len(steps)} {word}{'' if len(steps) == 1 else 's'}"
+    return counted(len(steps), word)
 
 
 def whole(text: str, what: str, least: int | None = 1) -> int:

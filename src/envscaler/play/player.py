@@ -13,6 +13,7 @@ from envscaler.play.episode import Actor, Episode, Step
 from envscaler.play.lines import CallLine, CommandLine, LineError, parse, write_call, write_value
 from envscaler.play.shown import Answer, Line, Source, View, error_lines, line, note, result_lines
 from envscaler.play.words import is_text, outer, usage
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from envscaler.replay import Case
@@ -77,7 +78,7 @@ class Player:
     def status(self) -> str:
         """The state of the session in a few words."""
         episode = self.episode
-        calls = f"{len(episode.steps)} call{'' if len(episode.steps) == 1 else 's'}"
+        calls = counted(len(episode.steps), "call")
         kept = ", not saved" if episode.unsaved else ""
         undone = f" · {len(episode.undone)} to redo" if episode.undone else ""
         return f"{self.name} · seed {episode.seed} · {calls}{kept}{undone} · :help"

@@ -12,6 +12,7 @@ from envscaler.errors import StateError
 from envscaler.replay.known import Known
 from envscaler.replay.recording import LONG_CONTEXT, Call, Case
 from envscaler.replay.values import Hasher, Mismatch, at, mismatches, patched, short
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from envscaler.runtime import Environment, ToolResult
@@ -129,7 +130,7 @@ _COUNTS = tuple(f.name for f in fields(Report) if f.type == "int")
 
 def _count(word: str, right: int, wrong: int, known: int) -> str:
     total = right + wrong + known
-    text = f"{total} {word}{'' if total == 1 else 's'}: {right} right, {wrong} wrong"
+    text = f"{counted(total, word)}: {right} right, {wrong} wrong"
     return f"{text}, {known} known to differ" if known else text
 
 

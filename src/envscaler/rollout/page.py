@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from envscaler import __version__
 from envscaler.llm.messages import Message
-from envscaler.pages.render import _environment
+from envscaler.pages.render import environment
 from envscaler.rollout.store import Row, Trajectories
 from envscaler.rollout.trajectory import Trajectory
 
@@ -49,7 +49,7 @@ def run_page(
     One trajectory is in memory at a time. Raises UsageError for one that cannot be read.
     """
     facets = _facets(rows)
-    template = _environment(tuple(folders)).get_template("rollout/run.html.j2")
+    template = environment(tuple(folders)).get_template("rollout/run.html.j2")
     pieces: Iterator[str] = template.generate(
         title=title,
         totals=kept.totals(),

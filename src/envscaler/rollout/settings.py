@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from envscaler.diagnostics import nearest, one_of
 from envscaler.errors import UsageError
+from envscaler.plugin.settings import refuse_unknown
 
 __all__ = ["read_settings"]
 
@@ -14,11 +14,8 @@ __all__ = ["read_settings"]
 def read_settings(who: str, given: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
     """What was ``given`` over the defaults of ``known``, each of the kind of its default: a number for a number, text for text;
     a default of None takes any number. Raises UsageError."""
+    refuse_unknown(who, given, known)
     for name, value in given.items():
-        if name not in known:
-            near = nearest(name, known)
-            hint = f"; did you mean {near}?" if near else f"; there are {one_of(known)}" if known else ""
-            raise UsageError(f"{who} has no setting {name}{hint}")
         if problem := _problem(value, known[name]):
             raise UsageError(f"{who}: {name} is {problem}, not {value!r}")
     return {**known, **given}

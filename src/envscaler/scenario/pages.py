@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from envscaler import __version__
-from envscaler.pages.render import _environment
+from envscaler.pages.render import environment
 from envscaler.scenario.audited import Audited
 from envscaler.scenario.model import Scenario
 from envscaler.scenario.proof.record import GATES
@@ -21,12 +21,12 @@ def audit_page(
     """The page of a scenario; its solution is run for it. ``folders``: of templates, before the shipped ones; ``back``: a
     link to the page that leads here."""
     audited = Audited(world, scenario, states)
-    template = _environment(tuple(folders)).get_template("scenarios/audit.html.j2")
+    template = environment(tuple(folders)).get_template("scenarios/audit.html.j2")
     return template.render(a=audited, scenario=scenario, spec=world.spec, back=back, version=__version__)
 
 
 def report_page(title: str, found: Report, links: Sequence[str], folders: Sequence[str] = ()) -> str:
     """A page about the proofs of some scenarios that leads to theirs, ``links`` in the order of the report's lines."""
-    template = _environment(tuple(folders)).get_template("scenarios/report.html.j2")
+    template = environment(tuple(folders)).get_template("scenarios/report.html.j2")
     rows = list(zip(found.lines, links, strict=True))
     return template.render(title=title, plain=found.to_json(), gates=GATES, rows=rows, version=__version__)

@@ -9,6 +9,7 @@ from typing import Any
 
 from envscaler.scenario.model import Scenario
 from envscaler.scenario.proof.record import GATES
+from envscaler.texts import counted
 
 __all__ = ["Line", "Report", "report"]
 
@@ -106,7 +107,7 @@ class Report:
     def text(self) -> Iterator[str]:
         """The same for people, a line at a time."""
         total = len(self.lines)
-        yield f"{total} scenario{'' if total == 1 else 's'}: {self.proved} proved, {total - self.proved} not"
+        yield f"{counted(total, 'scenario')}: {self.proved} proved, {total - self.proved} not"
         for name, what in GATES.items():
             if self.passed[name] or self.failed[name]:
                 failed = f", {self.failed[name]} failed" if self.failed[name] else ""

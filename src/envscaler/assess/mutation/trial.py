@@ -171,11 +171,9 @@ def _tried(original: Original, mutant: Mutant, means: Sequence[Means], outcome: 
     with _loaded(unit, mutant) as environment:
         generic, examples, compared = _run(original, mutant, checked, environment, means)
     outcome = dataclasses.replace(outcome, generic=generic, examples=examples, original=compared)
-    return (
-        outcome
-        if outcome.killed()
-        else dataclasses.replace(outcome, equivalent=_equivalent(original, mutant, unit.text))
-    )
+    if outcome.killed():
+        return outcome
+    return dataclasses.replace(outcome, equivalent=_equivalent(original, mutant, unit.text))
 
 
 def _equivalent(original: Original, mutant: Mutant, text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,6 +13,7 @@ from envscaler.assess.repair.prompt import messages
 from envscaler.assess.repair.standing import Attack, Standing, judge
 from envscaler.errors import BudgetError, LlmError, UsageError
 from envscaler.llm import Models, labelled
+from envscaler.texts import difference
 
 __all__ = ["RepairRound", "RepairSettings", "Repaired", "repair"]
 
@@ -68,13 +68,7 @@ class Repaired:
 
     def diff(self) -> str:
         """The unified difference."""
-        lines = difflib.unified_diff(
-            self.before.splitlines(keepends=True),
-            self.after.splitlines(keepends=True),
-            self.path,
-            f"{self.path} (repaired)",
-        )
-        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+        return difference(self.before, self.after, self.path, "repaired")
 
 
 def repair(

@@ -12,6 +12,7 @@ from envscaler.assess.repair.edits import document
 from envscaler.assess.repair.parts import parts
 from envscaler.diagnostics import Diagnostic, render_text
 from envscaler.plugin.records import Finding, Subject
+from envscaler.texts import counted
 
 __all__ = ["SOUND", "STAGES", "Attack", "Standing", "fuzzed", "judge"]
 
@@ -64,7 +65,7 @@ class Standing:
     def summary(self) -> str:
         """`does not pass the check (3 problems)`"""
         count = len(self.problems)
-        return STAGES[self.stage] + (f" ({count} problem{'' if count == 1 else 's'})" if count else "")
+        return STAGES[self.stage] + (f" ({counted(count, 'problem')})" if count else "")
 
 
 def judge(text: str, path: str, attacks: Sequence[Attack] = (), templates: tuple[str, ...] = ()) -> Standing:

@@ -9,7 +9,7 @@ from typing import Any
 from envscaler import __version__
 from envscaler.assess.reports.facts import Judged
 from envscaler.pages.machine import Machine, draw_moves
-from envscaler.pages.render import _environment
+from envscaler.pages.render import environment
 from envscaler.plugin.records import Finding, Verdict
 from envscaler.spec.checked import Checked
 
@@ -80,7 +80,7 @@ class Section:
 def page(judged: Sequence[Judged], checked: Mapping[str, Checked], folders: Sequence[str] = ()) -> str:
     """The document. ``checked``: the specs by path, for the pictures; ``folders``: of templates, before the shipped ones."""
     sections = [s for j in judged for s in _sections(j, checked.get(j.path))]
-    template = _environment(tuple(folders)).get_template("assess/report.html.j2")
+    template = environment(tuple(folders)).get_template("assess/report.html.j2")
     passed = sum(j.passed for j in judged)
     return template.render(judged=judged, sections=sections, passed=passed, version=__version__)
 

@@ -11,6 +11,7 @@ from envscaler.builtin.sources.places import Place, places
 from envscaler.diagnostics import nearest
 from envscaler.errors import UsageError
 from envscaler.plugin.records import BadRow, Task
+from envscaler.plugin.settings import refuse_unknown
 
 __all__ = ["COLUMNS", "FileSource", "Options", "chosen", "column", "plain", "task"]
 
@@ -37,11 +38,8 @@ class Options:
     @classmethod
     def of(cls, source: str, known: Sequence[str], given: Mapping[str, Any]) -> Options:
         """The options given to a source; UsageError for one that it does not know, or that is wrong."""
+        refuse_unknown(source, given, known, "option")
         for name, value in given.items():
-            if name not in known:
-                near = nearest(name, known)
-                hint = f"; did you mean {near}?" if near else ""
-                raise UsageError(f"{source} has no option {name}{hint} (it has {', '.join(known)})")
             if name != "extra" and (not isinstance(value, str) or not value):
                 raise UsageError(f"{name} must be text, not {value!r}")
         if (by := given.get("by", "line")) not in _BY:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from envscaler.llm.backends import known_only
 from envscaler.llm.backends.wire import Clients, guarded, key_in, key_variable, reading, sdk
@@ -11,7 +11,9 @@ from envscaler.llm.errors import ProtocolError
 from envscaler.llm.messages import Finish, Message, Reply, Request, Tool, ToolCall, Usage
 from envscaler.llm.replies import count
 
-__all__ = ["OpenAIBackend", "make", "message_form", "reply_of"]
+__all__ = ["OpenAIBackend", "Server", "make", "message_form", "reply_of"]
+
+T = TypeVar("T")
 
 _FINISH: Mapping[str, Finish] = {
     "stop": "stop",
@@ -28,6 +30,37 @@ def make(settings: Mapping[str, Any]) -> OpenAIBackend:
     return OpenAIBackend(settings)
 
 
+class Server:
+    """A model at a server of this form: its name, the server's address (None: OpenAI's own) and key, the connections to it."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self.model: str = settings["model"]
+        self.address: str | None = settings.get("base_url")
+        self.identity = f"openai/{self.model}{f' at {self.address}' if self.address else ''}"
+        self._variable = key_variable(settings, "OPENAI_API_KEY")
+        self._clients = Clients(self._connect)
+
+    def _connect(self) -> Any:
+        return sdk("openai").AsyncOpenAI(
+            api_key=key_in(self._variable, self.identity),
+            base_url=self.address or "https://api.openai.com/v1",
+            max_retries=0,
+        )
+
+    @property
+    def client(self) -> Any:
+        """The library's client, for this event loop."""
+        return self._clients.get()
+
+    async def answered(self, call: Any, seconds: float, read: Callable[[Any, str], T]) -> T:
+        """What is read from the answer to a call; one attempt. Raises a CallError."""
+        answer = await guarded(sdk("openai"), call, seconds, self.identity, self._variable)
+        return reading(read, answer, self.identity)
+
+    async def aclose(self) -> None:
+        await self._clients.aclose()
+
+
 class OpenAIBackend:
     """One model of one server. ``identity`` names both."""
 
@@ -35,29 +68,18 @@ class OpenAIBackend:
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self.name = "openai"
-        self.model = settings["model"]
-        self._address = settings.get("base_url")
-        self.identity = f"openai/{self.model}{f' at {self._address}' if self._address else ''}"
-        self._variable = key_variable(settings, "OPENAI_API_KEY")
-        self._clients = Clients(self._client)
-
-    def _client(self) -> Any:
-        return sdk("openai").AsyncOpenAI(
-            api_key=key_in(self._variable, self.identity),
-            base_url=self._address or "https://api.openai.com/v1",
-            max_retries=0,
-        )
+        self._server = Server(settings)
+        self.model = self._server.model
+        self.identity = self._server.identity
 
     async def attempt(self, request: Request) -> Reply:
-        client = self._clients.get()
-        call = client.chat.completions.create(
-            model=self.model, timeout=request.timeout, **body(request, own=self._address is None)
+        call = self._server.client.chat.completions.create(
+            model=self.model, timeout=request.timeout, **body(request, own=self._server.address is None)
         )
-        answer = await guarded(sdk("openai"), call, request.timeout, self.identity, self._variable)
-        return reading(reply_of, answer, self.identity)
+        return await self._server.answered(call, request.timeout, reply_of)
 
     async def aclose(self) -> None:
-        await self._clients.aclose()
+        await self._server.aclose()
 
 
 def body(request: Request, own: bool) -> dict[str, Any]:

@@ -17,11 +17,8 @@ __all__ = ["Cloner", "Keys"]
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)?)?")
 _NUMBER: Final = re.compile(r"\d+(?=\D*$)")
 _KEPT: Final = ("title", "sentence", "text", "description")  # hints whose texts belong to the trade: some are kept
-_WRITTEN: Final = (
-    "sentence",
-    "text",
-    "description",
-)  # hints for which others of the spec's say more than invented ones
+# Hints for which others of the spec's say more than invented ones.
+_WRITTEN: Final = ("sentence", "text", "description")
 _PERSONAL: Final = (
     "address", "company", "email", "first_name", "iban", "last_name", "name", "phone", "street", "username",
 )  # fmt: skip

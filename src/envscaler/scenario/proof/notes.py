@@ -33,8 +33,7 @@ def tried_words(note: Mapping[str, Any]) -> str:
 
 
 def _brief(value: Any) -> str:
-    from envscaler.agents.excerpt import (
-        shown,
-    )  # only where something is told: each process that proves would load agents
+    # Only where something is told: each process that proves would load agents.
+    from envscaler.agents.excerpt import shown
 
     return shown(value, 120, 60)

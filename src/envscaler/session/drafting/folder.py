@@ -6,10 +6,9 @@ what later stages go by. A stage that would write something else into one shows 
 
 from __future__ import annotations
 
-import difflib
 import json
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
@@ -18,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from envscaler.errors import EnvscalerError, UsageError
 from envscaler.session.files import reason, replace_file
+from envscaler.texts import difference
 
 __all__ = ["EditedError", "WorkFolder", "lines_of", "rows_text"]
 
@@ -81,7 +81,7 @@ class WorkFolder:
             if current is not None and current != text and current not in ours and not self.overwrite:
                 if text in ours and not anew:
                     return current
-                raise EditedError(self.path(name), _difference(self.path(name), current, text))
+                raise EditedError(self.path(name), difference(current, text, str(self.path(name)), "made anew"))
             # Whoever is killed in between has both texts on record: neither is taken for an edit.
             if current != text or text not in ours or self._copy(name, _NEXT).exists():
                 self._write(self._copy(name, _NEXT), text, None)
@@ -172,12 +172,3 @@ def _text(path: Path) -> str | None:
         raise UsageError(f"{path}: {reason(error)}") from None
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8: {error}") from None
-
-
-def _difference(path: Path, before: str, after: str) -> str:
-    lines: Sequence[str] = list(
-        difflib.unified_diff(
-            before.splitlines(keepends=True), after.splitlines(keepends=True), str(path), f"{path} (made anew)"
-        )
-    )
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -15,10 +15,12 @@ from envscaler.draft.plans import Plan
 from envscaler.draft.selecting import Selection
 from envscaler.draft.themes import Origin, Sieved, Theme
 from envscaler.errors import BudgetError, LlmError, UsageError
+from envscaler.session.drafting.account import taken
 from envscaler.session.drafting.folder import EditedError, WorkFolder, rows_text
 from envscaler.session.drafting.proof import CHECKED, SOUND, commented, manifest, uncommented
-from envscaler.session.drafting.stages import FILTER, INFER, NAMES, PLAN, PROVE, SELECT, WRITE, StageOf
-from envscaler.session.drafting.work import Desk, Done, Loss, Told, taken
+from envscaler.session.drafting.stages import FILTER, INFER, NAMES, PLAN, PROVE, SELECT, WRITE
+from envscaler.session.drafting.work import Desk, Done, Loss, Stage, Told
+from envscaler.texts import counted
 from envscaler.work import InProcess, Threads
 
 if TYPE_CHECKING:
@@ -105,7 +107,7 @@ class Line:
             if len(rows) == own.limit:
                 break
         self._put("tasks.jsonl", rows_text(rows))
-        self._end("tasks", _many(len(rows), "task"))
+        self._end("tasks", counted(len(rows), "task"))
 
     def filter(self) -> None:
         """Which tasks need a world, into `filtered.jsonl`."""
@@ -125,7 +127,7 @@ class Line:
         for one in rows:
             if not one.stateful:
                 self._lose(Loss("filter", _place(one.task, one.origin), "not-stateful", one.reason, chosen=True))
-        self._end("filter", f"{sum(one.stateful for one in rows)} of {_many(len(tasks), 'task')} in need of a world")
+        self._end("filter", f"{sum(one.stateful for one in rows)} of {counted(len(tasks), 'task')} in need of a world")
 
     def infer(self) -> None:
         """The theme behind each task, into `themes.jsonl`."""
@@ -135,7 +137,7 @@ class Line:
             Theme.model_validate(done.value) for done in self._good(INFER, [_unit(r.task, r.origin) for r in rows])
         ]
         self._put("themes.jsonl", rows_text(themes))
-        self._end("infer", _many(len(themes), "theme"))
+        self._end("infer", counted(len(themes), "theme"))
 
     def select(self) -> None:
         """The themes to be drafted, into `selected.jsonl`, and a map of all."""
@@ -159,7 +161,7 @@ class Line:
                 write_map(selection, picture)
         if not themes:
             self._put("selected.jsonl", "")
-        self._end("select", f"{len(chosen)} of {_many(len(themes), 'theme')} selected")
+        self._end("select", f"{len(chosen)} of {counted(len(themes), 'theme')} selected")
 
     def ask(self, sentence: str) -> Theme | None:
         """The theme of a sentence, which goes into `asked.jsonl`; one that is there is taken as it stands."""
@@ -247,7 +249,7 @@ class Line:
             raise UsageError(f"{self.folder.path(folder)}: nothing there; run the stages before")
         return [name for name in names if not only or name in only]
 
-    def _stage(self, stage: StageOf, units: Sequence[dict[str, Any]], filed: Callable[[str, Done], Any]) -> None:
+    def _stage(self, stage: Stage, units: Sequence[dict[str, Any]], filed: Callable[[str, Done], Any]) -> None:
         self.ran.append(stage.name)
         for unit in units:
             self.environments[unit["label"]] = Environment(unit["label"], unit.get("title", ""), stage.name)
@@ -260,7 +262,7 @@ class Line:
         except LlmError as error:
             self.error = error
 
-    def _alone(self, stage: StageOf, unit: dict[str, Any]) -> Done:
+    def _alone(self, stage: Stage, unit: dict[str, Any]) -> Done:
         name = str(unit["label"])
         at = self.environments[name]
         at.stage = stage.name
@@ -277,7 +279,7 @@ class Line:
         plan = Plan.model_validate(value)
         text = self.folder.put(f"plans/{name}.json", _plan_text(plan), anew=self.anew)
         parts = (("state", plan.states), ("rule", plan.rules), ("tool", plan.tools))
-        size = ", ".join(_many(len(found), what) for what, found in parts)
+        size = ", ".join(counted(len(found), what) for what, found in parts)
         self._did("plan", name, size, len(plan.problems), done)
         return self.folder.record(f"plans/{name}.json", Plan) if text != _plan_text(plan) else plan
 
@@ -316,7 +318,7 @@ class Line:
         at = self.environments[name]
         at.verdict, at.file = proof["verdict"], str(self.folder.path(f"{place}/{name}.yaml"))
         rounds = proof["repairs"]["rounds"]
-        repaired = f", {_many(rounds, 'round')} of repair" if rounds else ""
+        repaired = f", {counted(rounds, 'round')} of repair" if rounds else ""
         self._did("prove", name, f"{proof['verdict']}{repaired}", len(proof["problems"]), done)
         if not sound:
             first = proof["problems"][0]["title"] if proof["problems"] else ""
@@ -365,7 +367,7 @@ class Line:
     def _end(self, stage: str, text: str) -> None:
         self.desk.tell(Told(stage, "finished", text=text))
 
-    def _good(self, stage: StageOf, units: Sequence[dict[str, Any]]) -> Iterator[Done]:
+    def _good(self, stage: Stage, units: Sequence[dict[str, Any]]) -> Iterator[Done]:
         """The units that came to something; the others are lost."""
         for number, done in enumerate(self.desk.carry(stage, units), 1):
             if done.loss is not None:
@@ -444,10 +446,6 @@ def _write_unit(name: str, plan: Plan) -> dict[str, Any]:
 
 def _prove_unit(name: str, text: str) -> dict[str, Any]:
     return {"label": name, "text": text}
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _plan_text(plan: Plan) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from envscaler import __version__
 from envscaler.diagnostics import printable
+from envscaler.session.drafting.account import sums
 from envscaler.work import WorkError
 from envscaler.work.processes import Worker
 
@@ -179,8 +180,8 @@ def manifest(
             "origin": None if origin is None else origin.model_dump(mode="json"),
         },
         "models": dict(sorted(models.items())),
-        "stages": {stage: _sums(lines) for stage, lines in spent.items()},
-        "total": _sums([line for lines in spent.values() for line in lines]),
+        "stages": {stage: sums(lines) for stage, lines in spent.items()},
+        "total": sums([line for lines in spent.values() for line in lines]),
         "hashes": {what: content(text) for what, text in texts.items()},
         "edited": list(edited),
         "tries": dict(written.get("parts", {})),
@@ -188,15 +189,4 @@ def manifest(
         "taken": list(written.get("taken", ())),
         "repairs": dict(proof["repairs"]),
         "problems": list(proof["problems"]),
-    }
-
-
-def _sums(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Replies and tokens, and US dollars (None where a part of them is not known)."""
-    from envscaler.llm.prices import NANO
-
-    costs = [line["cost"] for line in lines]
-    return {
-        **{key: sum(line[key] for line in lines) for key in ("replies", "tokens_in", "tokens_out")},
-        "cost": None if None in costs else sum(costs) / NANO,
     }

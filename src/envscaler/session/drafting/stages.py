@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from envscaler.session.drafting.proof import prove
-from envscaler.session.drafting.work import Desk, Told, Unit
+from envscaler.session.drafting.work import Desk, Stage, Told, Unit
 
-__all__ = ["FILTER", "INFER", "NAMES", "PLAN", "PROVE", "SELECT", "STAGES", "WRITE", "StageOf"]
-
-
-@dataclass(frozen=True, slots=True)
-class StageOf:
-    """A stage: what it ``reads`` and ``writes`` in the work folder, what one ``unit`` of it is, the ``role`` of its model, the
-    ``settings`` that its results depend on, and how one unit is ``done``."""
-
-    name: str
-    reads: str
-    writes: str
-    unit: str
-    role: str
-    settings: tuple[str, ...]
-    done: Callable[[Desk, Unit], dict[str, Any]]
-
-    def label(self, unit: Unit) -> str:
-        return str(unit["label"])
-
-    def make(self, desk: Desk, unit: Unit) -> dict[str, Any]:
-        return self.done(desk, unit)
+__all__ = ["FILTER", "INFER", "NAMES", "PLAN", "PROVE", "SELECT", "WRITE"]
 
 
 def _filter(desk: Desk, unit: Unit) -> dict[str, Any]:
@@ -139,23 +117,12 @@ def _prove(desk: Desk, unit: Unit) -> dict[str, Any]:
 _SIZE: Final = ("collections", "fields", "rules", "tools", "reading", "tries", "sample")
 _SELECTION: Final = ("count", "near", "least_usefulness", "least_modelability", "clusters", "embedder", "seed")
 
-FILTER: Final = StageOf(
-    "filter", "tasks.jsonl", "filtered.jsonl", "a task", "planner", ("sample",), _filter
-)  # fmt: skip
-INFER: Final = StageOf(
-    "infer", "filtered.jsonl", "themes.jsonl", "a task that needs a world", "planner", ("sample",), _infer
-)  # fmt: skip
-SELECT: Final = StageOf("select", "themes.jsonl", "selected.jsonl, map.svg", "all themes", "", _SELECTION, _select)
-PLAN: Final = StageOf(
-    "plan", "selected.jsonl, asked.jsonl", "plans/NAME.json", "a theme", "planner", _SIZE, _plan
-)  # fmt: skip
-WRITE: Final = StageOf(
-    "write", "plans/NAME.json", "drafts/NAME.yaml", "a plan", "coder", ("batch", "tries", "sample"), _write
-)  # fmt: skip
-PROVE: Final = StageOf(
-    "prove", "drafts/NAME.yaml", "NAME.yaml or unfinished/NAME.yaml", "a draft", "coder", ("repairs", "calls", "seed"),
-    _prove,
-)  # fmt: skip
-STAGES: Final = (FILTER, INFER, SELECT, PLAN, WRITE, PROVE)
+FILTER: Final = Stage("filter", "planner", ("sample",), _filter)
+INFER: Final = Stage("infer", "planner", ("sample",), _infer)
+SELECT: Final = Stage("select", "", _SELECTION, _select)
+PLAN: Final = Stage("plan", "planner", _SIZE, _plan)
+WRITE: Final = Stage("write", "coder", ("batch", "tries", "sample"), _write)
+PROVE: Final = Stage("prove", "coder", ("repairs", "calls", "seed"), _prove)
 
-NAMES: Final = ("tasks", *(stage.name for stage in STAGES))
+NAMES: Final = ("tasks", *(stage.name for stage in (FILTER, INFER, SELECT, PLAN, WRITE, PROVE)))
+"""The stages in their order; the first asks nobody."""

@@ -11,29 +11,30 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from envscaler import __version__
 from envscaler.errors import BudgetError, LlmError
+from envscaler.session.drafting.account import spent
 from envscaler.session.llm import LlmOptions, open_models
 from envscaler.session.templates import template_folders
 
 if TYPE_CHECKING:
     from envscaler.llm import Models
-    from envscaler.llm.exchanges import Exchange, Exchanges
+    from envscaler.llm.exchanges import Exchanges
     from envscaler.session.drafting.folder import WorkFolder
     from envscaler.session.drafting.proof import Judges
     from envscaler.session.drafting.settings import Settings
     from envscaler.work import Executor, Outcome, Run
 
-__all__ = ["Desk", "Done", "Loss", "Silent", "Stage", "Told", "Unit", "opened", "spent", "taken"]
+__all__ = ["Desk", "Done", "Loss", "Silent", "Stage", "Told", "Unit", "opened"]
 
 _ROW: Final = 6  # calls that get no answer, one after the other, until nobody is asked any more
 _SINGLE: Final = ("plan", "write", "prove")  # what they take is an environment's own, in the account of tokens
 _PROMPTS: Final = ("prompts/draft", "prompts/repair")
 
 Unit = Mapping[str, Any]
-"""What a stage does one thing with, as JSON."""
+"""What a stage does one thing with, as JSON; its `label` is what it is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +74,15 @@ class Silent(LlmError):
     kind = "silent"
 
 
-class Stage(Protocol):
-    """A stage whose units models work on: its name, the role that is asked ("" for none), the settings that it depends on."""
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage, by units: the ``role`` that is asked ("" for none), the ``settings`` that results depend on, and what comes of
+    one unit, as JSON. ``make`` raises Unusable for what a model did wrong for good, LlmError."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def role(self) -> str: ...
-    @property
-    def settings(self) -> tuple[str, ...]: ...
-    def label(self, unit: Unit, /) -> str: ...
-    def make(self, desk: Desk, unit: Unit, /) -> dict[str, Any]:
-        """What comes of a unit, as JSON. Raises Unusable for what a model did wrong for good, LlmError."""
-        ...
+    name: str
+    role: str
+    settings: tuple[str, ...]
+    make: Callable[[Desk, Unit], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +134,7 @@ class Desk:
             [self._keyed(stage, unit) for unit in units],
             executor=executor or Threads(self.width),
             retry_failed=True,
-            label=lambda keyed: stage.label(keyed["unit"]),
+            label=lambda keyed: str(keyed["unit"]["label"]),
             ends=(BudgetError, AccessError, Silent, CancelledError),
         )
         for outcome in outcomes:
@@ -165,7 +162,7 @@ class Desk:
         from envscaler.llm import labelled
         from envscaler.llm.asking import Unusable
 
-        label = stage.label(keyed["unit"]) if stage.name in _SINGLE else ""
+        label = str(keyed["unit"]["label"]) if stage.name in _SINGLE else ""
         with self.exchanges.unit() as sitting, labelled(unit=label):
             try:
                 made = {"value": stage.make(self, keyed["unit"])}
@@ -201,7 +198,7 @@ class Desk:
 
 
 def _done(stage: Stage, outcome: Outcome[dict[str, Any]]) -> Done:
-    label = stage.label(outcome.input["unit"])
+    label = str(outcome.input["unit"]["label"])
     if outcome.problem is not None:
         code = _codes().get(outcome.problem.error, "failed")
         return Done(label, None, Loss(stage.name, label, code, str(outcome.problem)), ())
@@ -218,30 +215,6 @@ def _codes() -> dict[str, str]:
     classes = (vars(errors)[name] for name in errors.__all__ if name[0].isupper())
     kinds = {one.__name__: one.kind for one in classes if isinstance(one, type) and issubclass(one, LlmError)}
     return {name: f"llm-{kind.replace('_', '-')}" for name, kind in kinds.items()}
-
-
-def spent(made: Sequence[Exchange]) -> list[dict[str, Any]]:
-    """What replies took, by role and model; ``cost`` in billionths of a dollar, None where a part of it is not known."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for one in made:
-        line = found.setdefault(
-            (one.role, one.model),
-            {"role": one.role, "model": one.model, "replies": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0},
-        )
-        line["replies"] += 1
-        line["tokens_in"] += one.tokens_in
-        line["tokens_out"] += one.tokens_out
-        line["cost"] = None if line["cost"] is None or one.cost is None else line["cost"] + one.cost
-    return [found[key] for key in sorted(found)]
-
-
-def taken(lines: Sequence[Mapping[str, Any]]) -> tuple[int, float | None]:
-    """Tokens in and out together, and US dollars."""
-    from envscaler.llm.prices import NANO
-
-    costs = [line["cost"] for line in lines]
-    tokens = sum(line["tokens_in"] + line["tokens_out"] for line in lines)
-    return tokens, None if None in costs else sum(costs) / NANO
 
 
 def opened(

@@ -51,9 +51,9 @@ class Bar:
 
 def write_page(page: Path, way: Way, options: Mapping[str, Any]) -> Path:
     """Write the page where it is not as it should be. Raises UsageError."""
-    from envscaler.pages.render import _environment
+    from envscaler.pages.render import environment
 
-    template = _environment(template_folders()).get_template("whole/index.html.j2")
+    template = environment(template_folders()).get_template("whole/index.html.j2")
     text = template.render(**_facts(way, options))
     try:
         with suppress(OSError, ValueError):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from envscaler.errors import EnvscalerError, UsageError
 from envscaler.session.whole.specs import SPECS, Subject, copy_specs
+from envscaler.texts import counted
 
 if TYPE_CHECKING:
     from envscaler.assess import Progress
@@ -97,9 +98,7 @@ class Plan:
         return (f"{folder}/trajectories.jsonl", *others)
 
 
-def count(number: int, word: str, plural: str = "") -> str:
-    """`1 spec`, `2 specs`."""
-    return f"{number:,} {word if number == 1 else plural or word + 's'}"
+count = partial(counted, form=",")
 
 
 # -- the specs, their classes and pages
@@ -280,7 +279,7 @@ def _play(way: Way, name: str, agents: Sequence[str]) -> Made:
         mean = "-" if at.totals.mean is None else f"{at.totals.mean:.3f}"
         way.hear(name, "playing", before + at.ended, at.wanted * len(casts), f"mean reward {mean}")
 
-    wanted = 0
+    wanted, shared = 0, 0
     for agent, setting, user in casts:
         options = RolloutOptions(agent, user, setting, seed=way.options.seed)
         rolled = rollout(
@@ -288,6 +287,7 @@ def _play(way: Way, name: str, agents: Sequence[str]) -> Made:
             progress=partial(heard, before=wanted),
         )  # fmt: skip
         wanted += rolled.wanted
+        shared = max(shared, len(rolled.left_out))
         notes += [f"{agent}, {setting}: {episode}: {why}" for episode, why in rolled.failed.items()]
     write_run_page(run, way.folder / f"{name}.html")
     lines = [_side(line) for line in compare_runs([run], tries=[1]).lines]
@@ -305,6 +305,8 @@ def _play(way: Way, name: str, agents: Sequence[str]) -> Made:
     told = "; ".join(
         f"{agent} {', '.join(_scores(agent, lines))}" for agent in dict.fromkeys(one["agent"] for one in lines)
     )
+    if shared:
+        told += f"; {count(shared, 'scenario')} in conversation only, since the user acts there"
     return Made(f"{count(sum(one['episodes'] for one in lines), 'episode')}: {told}", {"lines": lines})
 
 
