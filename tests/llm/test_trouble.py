@@ -292,6 +292,7 @@ def test_an_empty_reply_is_tried_again_a_little(models: Open, server: Server, pr
         (text('{"name": "\\ud800", "sizes": [1]}'), "Invalid JSON"),
         (text('{"name": "bank", "sizes": [' + "9" * 5000 + "]}"), "not JSON"),
         (text('{"a":' * 20000 + "1" + "}" * 20000), "not JSON"),
+        (text(f"{GOOD}, {{}}}}"), "not JSON"),
         (text(f"```json\n{GOOD}\n```\nor\n```json\n{GOOD}\n```"), "2 blocks of code"),
     ],
 )
@@ -319,6 +320,8 @@ def test_a_wrong_shape_goes_back_with_its_problems(
         text(f"<think>\nmaybe {{}}\n</think>\n{GOOD}"),
         text(f"Let me see. {{}} is too short.\n</think>\n\n{GOOD}"),
         Step(text=f"Sure: {GOOD}", reasoning="hm {"),
+        text(f"{GOOD}}}"),
+        text(f"```json\n{GOOD}}}]\n```"),
     ],
 )
 def test_shapes_that_are_right(models: Open, server: Server, protocol: str, right: Step) -> None:

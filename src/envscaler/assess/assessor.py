@@ -64,6 +64,8 @@ def _finding(found: FuzzFinding) -> Finding:
         begins.append("the episode begins in a state of its own, which the JSON report holds")
     if found.seed:
         begins.append(f"with seed {found.seed}")
+    if found.clock is not None:
+        begins.append(f"at {found.clock}")
     if begins:
         detail = "\n".join(part for part in (detail, ", ".join(begins)) if part)
     span = found.where[0] if found.where else None

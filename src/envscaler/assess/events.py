@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from envscaler.plugin.records import CallEvent
 from envscaler.runtime.diff import compare
 from envscaler.runtime.values import same
 
-__all__ = ["Breach", "Log", "Moment", "Played", "Seen", "Start", "call", "fresh", "play", "seen", "told"]
+__all__ = ["Breach", "Log", "Moment", "Played", "Seen", "Start", "begun", "call", "fresh", "play", "seen", "told"]
 
 _DEEP = 60
 
@@ -31,27 +32,46 @@ class Breach:
 
 
 class Start:
-    """Where episodes begin: a state in JSON form (None: the initial one), prepared once, and a seed."""
+    """Where episodes begin: a state in JSON form (None: the initial one), prepared once, a seed, and a clock (None: the
+    class's)."""
 
-    def __init__(self, facts: Facts, state: Mapping[str, Any] | None = None, seed: int = 0) -> None:
+    def __init__(
+        self, facts: Facts, state: Mapping[str, Any] | None = None, seed: int = 0, clock: str | None = None
+    ) -> None:
         self.facts = facts
         self.state = state
         self.seed = seed
+        self.clock = clock
         self.base = facts.environment.prepare(state) if facts.compiled else None
 
     def new(self) -> Any:
         """An episode that begins here."""
-        return self.facts.environment.new(fresh(self.state) if self.base is None else self.base, seed=self.seed)
+        return self.over(fresh(self.state) if self.base is None else self.base)
+
+    def over(self, state: Any) -> Any:
+        """An episode that begins with this seed and clock over a state in JSON form, or a prepared base."""
+        return begun(self.facts.environment, state, self.seed, self.clock)
 
     def renewed(self) -> Start:
         """The same over a base of its own, which nobody has written to."""
-        return Start(self.facts, self.state, self.seed)
+        return Start(self.facts, self.state, self.seed, self.clock)
 
     def seeded(self, seed: int) -> Start:
         """The same with another seed."""
-        other = Start.__new__(Start)
-        other.facts, other.state, other.base, other.seed = self.facts, self.state, self.base, seed
+        other = copy.copy(self)
+        other.seed = seed
         return other
+
+    def clocked(self, clock: str | None) -> Start:
+        """The same at another time."""
+        other = copy.copy(self)
+        other.clock = clock
+        return other
+
+
+def begun(environment: type[Any], state: Any, seed: int, clock: str | None = None) -> Any:
+    """An episode of a class, which need not know of clocks where none is given."""
+    return environment.new(state, seed=seed) if clock is None else environment.new(state, seed=seed, clock=clock)
 
 
 def fresh(value: Any, depth: int = _DEEP) -> Any:

@@ -77,9 +77,10 @@ class FuzzSettings:
 class FuzzFinding:
     """A property that does not hold, and the fewest and simplest calls found that show it.
 
-    ``state`` is what the episode begins with, None for the spec's own initial state; ``seed`` is the episode's. ``where``:
-    the places of the spec (or of a hand-written class) that are involved, the most telling first. ``tool`` is the tool of
-    the last call, "" where no call is needed. Equal findings have one ``key``: property, tool, and what is wrong.
+    ``state`` is what the episode begins with, None for the spec's own initial state; ``seed`` is the episode's, and ``clock``
+    its time, None for the spec's. ``where``: the places of the spec (or of a hand-written class) that are involved, the most
+    telling first. ``tool`` is the tool of the last call, "" where no call is needed. Equal findings have one ``key``:
+    property, tool, and what is wrong.
     """
 
     property: str
@@ -89,6 +90,7 @@ class FuzzFinding:
     detail: str = ""
     state: Mapping[str, Any] | None = None
     seed: int = 0
+    clock: str | None = None
     tool: str = ""
     kind: str = ""
     severity: Severity = "error"
@@ -100,7 +102,7 @@ class FuzzFinding:
 
     @builtins.property
     def script(self) -> str:
-        """The calls as lines to paste into `envscaler play` (with `--seed`, and `--state` where a state is given)."""
+        """The calls as lines to paste into `envscaler play` (with `--seed`, `--state` and `--clock` where they are given)."""
         rows: list[str] = []
         actor: Actor = "agent"
         for call in self.calls:
@@ -114,7 +116,8 @@ class FuzzFinding:
     def test(self) -> str:
         """The calls as statements of a test, on a class called ``Environment``."""
         state = "" if self.state is None else f"state={_python(self.state)}, "
-        rows = [f"env = Environment.new({state}seed={self.seed})"]
+        clock = "" if self.clock is None else f", clock={self.clock!r}"
+        rows = [f"env = Environment.new({state}seed={self.seed}{clock})"]
         for call in self.calls:
             actor = "" if call.actor == "agent" else f", actor={call.actor!r}"
             rows.append(f"result = env.call({call.tool!r}, {_python(call.arguments)}{actor})")
@@ -124,7 +127,7 @@ class FuzzFinding:
         """Plain JSON; arguments that JSON cannot hold stand as their Python text."""
         return {
             "property": self.property, "title": self.title, "tool": self.tool, "severity": self.severity,
-            "detail": self.detail, "seed": self.seed, "state": self.state,
+            "detail": self.detail, "seed": self.seed, "clock": self.clock, "state": self.state,
             "calls": [{"actor": c.actor, "tool": c.tool, "arguments": _jsonable(c.arguments)} for c in self.calls],
             "play": self.script, "test": self.test, "where": [f"{s.path}:{s.line}" for s in self.where],
         }  # fmt: skip

@@ -108,13 +108,18 @@ class _Fuzzer:
         starts = [Start(self.facts)]
         if self.facts.spec is None:
             return starts
-        for state, example in self._examples():
+        for state, at, example in self._examples():
+            start = starts[0]
             if state is not None:
                 try:
-                    starts.append(Start(self.facts, state))
+                    start = Start(self.facts, state)
                 except EnvscalerError:
                     continue
-            self.examples.append((starts[0] if state is None else starts[-1], example))
+            if at is not None:
+                start = start.clocked(at)
+            if start is not starts[0]:
+                starts.append(start)
+            self.examples.append((start, example))
         if not self.settings.states:
             return starts
         from envscaler.assess import strategies
@@ -125,8 +130,9 @@ class _Fuzzer:
             starts += [Start(self.facts, state) for state in made]
         return starts
 
-    def _examples(self) -> Iterator[tuple[Mapping[str, Any] | None, Call]]:
-        """The calls of the spec's examples, each with the state that it begins in, None for the initial one."""
+    def _examples(self) -> Iterator[tuple[Mapping[str, Any] | None, str | None, Call]]:
+        """The calls of the spec's examples, each with the state that it begins in, None for the initial one, and the time,
+        None for that of the spec."""
         from envscaler.replay.examples import given_state
 
         spec = self.facts.spec
@@ -134,7 +140,7 @@ class _Fuzzer:
         for tool in spec.tools.values():
             for example in tool.examples:
                 state = given_state(spec, example.given) if example.given else None
-                yield state, Call(tool.name, dict(example.call), tool.actor)
+                yield state, example.at, Call(tool.name, dict(example.call), tool.actor)
 
     # -- an episode
 

@@ -69,8 +69,10 @@ class _Case:
                 break
 
     def _plainer(self) -> None:
-        """From the initial state, with seed 0, if that shows it too."""
-        plain = Start(self.facts, None, self.start.seed)
+        """From the initial state, at its time, with seed 0, if that shows it too."""
+        if self.start.clock is not None:
+            self.holds(self.start.clocked(None), self.calls, self.moment)
+        plain = Start(self.facts, None, self.start.seed, self.start.clock)
         if self.start.state is not None:
             self.holds(plain, self.calls, self.moment)
         if self.start.seed:
@@ -328,6 +330,7 @@ def _finding(facts: Facts, broken: Broken, breach: Breach, start: Start | None, 
         breach.detail,
         None if start is None else start.state,
         0 if start is None else start.seed,
+        None if start is None else start.clock,
         broken.tool or (calls[-1].tool if calls else ""),
         breach.kind,
     )

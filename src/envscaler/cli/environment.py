@@ -41,6 +41,10 @@ class Actor(StrEnum):
 Spec = Annotated[Path, typer.Argument(help="The spec file, or the name of an installed spec.", show_default=False)]
 ActorOption = Annotated[Actor, typer.Option("--actor", help="The agent, or the simulated user.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of generated keys and random draws.")]
+Clock = Annotated[
+    str | None,
+    typer.Option("--clock", help="The episode's time, in the form of the spec's clock. Default: the spec's own."),
+]
 Json = Json
 
 
@@ -89,6 +93,7 @@ def call(
     state: Annotated[
         Path | None, typer.Option("--state", help="JSON file with the state to begin with. Default: the spec's own.")
     ] = None,
+    clock: Clock = None,
     actor: ActorOption = Actor.agent,
     changes: Annotated[bool, typer.Option("--changes", help="Also print what the call changed.")] = False,
 ) -> int:
@@ -96,7 +101,7 @@ def call(
 
     The exit code is 1 if the call fails.
     """
-    result, changed = session.call(spec, tool, arguments, seed=seed, state=state, actor=actor.value)
+    result, changed = session.call(spec, tool, arguments, seed=seed, state=state, clock=clock, actor=actor.value)
     shown: dict[str, Any] = dict(result.to_json())
     if changes:
         shown["changes"] = changed

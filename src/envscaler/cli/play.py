@@ -12,7 +12,7 @@ import typer
 
 from envscaler import session
 from envscaler.cli import exits
-from envscaler.cli.environment import Actor, ActorOption, Seed, Spec
+from envscaler.cli.environment import Actor, ActorOption, Clock, Seed, Spec
 from envscaler.cli.out import boundary
 from envscaler.errors import UsageError
 
@@ -33,6 +33,7 @@ def play(
     state: Annotated[
         Path | None, typer.Option("--state", help="JSON file with the state to begin with. Default: the spec's own.")
     ] = None,
+    clock: Clock = None,
     actor: ActorOption = Actor.agent,
     replay: Annotated[
         Path | None, typer.Option("--replay", help="Recording to begin with: its state, seed and calls.")
@@ -52,7 +53,7 @@ def play(
     then 1 if a line was not understood or a command could not be carried out; a tool that refuses is an answer like any
     other.
     """
-    player = session.play(spec, seed=seed, state=state, actor=actor.value)
+    player = session.play(spec, seed=seed, state=state, clock=clock, actor=actor.value)
     first = [] if replay is None else [_replay_line(replay, case, api)]
     if sys.stdin.isatty() and sys.stdout.isatty():
         return _terminal(player, first, history)

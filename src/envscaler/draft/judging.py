@@ -209,18 +209,18 @@ def _place(span: Span, rows: Sequence[str]) -> str:
 def as_run(ran: Ran, tool: str, index: int, example: Mapping[str, Any]) -> dict[str, Any] | None:
     """The example with what the run gives as what is expected, None where it cannot be run."""
     from envscaler.errors import StateError
-    from envscaler.replay.examples import given_state
+    from envscaler.replay.examples import begun
 
     found = ran.spec.tools.get(tool)
     if found is None or index >= len(found.examples):
         return None
     one = found.examples[index]
     try:
-        env = ran.environment.new(given_state(ran.spec, one.given) if one.given else None)
+        env = begun(ran.spec, ran.environment, one)
     except StateError:
         return None
     result = env.call(tool, dict(one.call), actor=found.actor)
-    made = {k: v for k, v in example.items() if k in ("call", "given")}
+    made = {k: v for k, v in example.items() if k in ("call", "given", "at")}
     if result.error is not None:
         made["error"] = result.error.message
         return {**made, "rule": result.error.rule} if result.error.rule else made

@@ -186,7 +186,7 @@ def _example(value: Any) -> Any:
         del made["error"]
     if "error" in made and made.get("returns", "") is None:
         del made["returns"]
-    return {k: v for k, v in made.items() if not (k in ("given", "then", "rule") and not v)}
+    return {k: v for k, v in made.items() if not (k in ("given", "at", "then", "rule") and not v)}
 
 
 _EXAMPLE: Final = {

@@ -104,13 +104,22 @@ def _object_in(reply: Reply) -> str:
     if len(blocks) > 1:
         raise _invalid([f"the reply holds {len(blocks)} blocks of code: send one JSON object"], reply)
     if blocks:
-        return str(blocks[0])
+        return _closed(str(blocks[0]).strip())
     start, end = content.find("{"), content.rfind("}") + 1
     if start < 0 or end <= start or "{" in content[end:]:
         raise _invalid(["the reply holds no JSON object"], reply)
     if content[:start].rstrip().endswith(("[", ",")) or content[end:].lstrip().startswith(("]", ",")):
         raise _invalid(["the reply is JSON, but not an object"], reply)  # an object in a list is not the reply
-    return content[start:end]
+    return _closed(content[start:end])
+
+
+def _closed(text: str) -> str:
+    """The text up to where its object is closed, if only more closing brackets follow, as small models write them."""
+    try:
+        _, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return text  # which is said where it is read
+    return text[:end] if not text[end:].strip("]} \n\t") else text
 
 
 def _strict(text: str, reply: Reply) -> None:

@@ -53,10 +53,11 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class ExampleFacts:
-    """``arguments``, ``given``, ``then`` are JSON values or None; ``returns`` may be MISSING."""
+    """``arguments``, ``given``, ``then`` are JSON values or None; ``at`` is the clock or None; ``returns`` may be MISSING."""
 
     arguments: Any
     given: Any
+    at: str | None
     returns: Any
     error: str | None
     rule: str | None
@@ -414,5 +415,12 @@ def _code(block: Block | None) -> str:
 
 def _example(example: Example) -> ExampleFacts:
     return ExampleFacts(
-        example.call, example.given, example.returns, example.error, example.rule, example.then, example.span.line
+        example.call,
+        example.given,
+        example.at,
+        example.returns,
+        example.error,
+        example.rule,
+        example.then,
+        example.span.line,
     )

@@ -41,17 +41,24 @@ class Episode:
     """An environment with the calls made so far (``steps``) and those taken back (``undone``, the next one last)."""
 
     def __init__(
-        self, environment: type[Environment], state: Any = None, seed: int = 0, actor: Actor = "agent"
+        self,
+        environment: type[Environment],
+        state: Any = None,
+        seed: int = 0,
+        actor: Actor = "agent",
+        clock: str | None = None,
     ) -> None:
-        """``state``: a JSON mapping, a prepared base, or None for the spec's own. Raises StateError."""
+        """``state``: a JSON mapping, a prepared base, or None for the spec's own. ``clock``: the time, None for the spec's.
+        Raises StateError, UsageError for a clock that is none."""
         self.environment = environment
         self.actor: Actor = actor
-        self._begin(environment.prepare() if state is None else state, seed)
+        self._begin(environment.prepare() if state is None else state, seed, clock)
 
-    def _begin(self, state: Any, seed: int) -> None:
-        self.env = self.environment.new(state, seed=seed)
+    def _begin(self, state: Any, seed: int, clock: str | None) -> None:
+        self.env = self.environment.new(state, seed=seed, clock=clock)
         self.base = state
         self.seed = seed
+        self.clock = clock
         self.steps: list[Step] = []
         self.undone: list[Step] = []
         self.saved = 0
@@ -109,13 +116,14 @@ class Episode:
         """Back to the start with another seed; the calls are taken back, and `redo` makes them with that seed."""
         taken = self.reset()
         undone = self.undone
-        self._begin(self.base, seed)
+        self._begin(self.base, seed, self.clock)
         self.undone = undone
         return taken
 
     def begin(self, case: Case, seed: int) -> None:
         """Start over where a recorded case starts; ``seed`` is for one that records none. Raises StateError."""
-        self._begin(self.environment.prepare(case.initial), seed if case.seed is None else case.seed)
+        seed = seed if case.seed is None else case.seed
+        self._begin(self.environment.prepare(case.initial), seed, case.clock)
 
     def changed(self) -> tuple[Change, ...]:
         """What is different from the start."""
@@ -133,6 +141,7 @@ class Episode:
         return {
             "case_id": name,
             "random_seed": self.seed,
+            **({} if self.clock is None else {"clock": self.clock}),
             "initial_state": initial,
             "calls": [_recorded(step) for step in self.steps],
             "final_state_diff": ops,

@@ -89,11 +89,15 @@ def _diagnostic(tool: ToolDef, example: Example, problem: str) -> Diagnostic:
 
 def _run(spec: Spec, environment: type[Environment], tool: ToolDef, example: Example) -> Iterator[str]:
     try:
-        env = environment.new(given_state(spec, example.given) if example.given else None)
+        env = begun(spec, environment, example)
     except StateError as error:
         yield f"`given` makes a state that is not allowed: {error.problems[0]}"
         return
-    result = env.call(tool.name, dict(example.call), actor=tool.actor)
+    try:
+        result = env.call(tool.name, dict(example.call), actor=tool.actor)
+    except Exception as error:  # a compiled class never does; one that was derived from it may
+        yield f"the call raised {type(error).__name__}: {short(str(error))}"
+        return
     yield from _outcome(example, result)
     if example.then:
         yield from _after(spec, example.then, env.state)
@@ -123,6 +127,11 @@ def _expected(example: Example) -> str:
 
 def _dotted(pointer: str) -> str:
     return f" at {pointer}" if pointer else ""
+
+
+def begun(spec: Spec, environment: type[Environment], example: Example) -> Environment:
+    """The episode that an example begins with. Raises StateError when what it gives is not allowed."""
+    return environment.new(given_state(spec, example.given) if example.given else None, clock=example.at)
 
 
 def given_state(spec: Spec, given: Mapping[str, Any]) -> dict[str, Any]:

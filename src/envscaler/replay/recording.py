@@ -40,7 +40,7 @@ class Case:
     ``initial``: the state before; the same object for cases that share it. ``final``: the state after, sharing with
     ``initial`` what did not change, or None when the case does not record it. ``whole`` is the final state of all
     APIs and ``digest`` its recorded sha256, or None. ``long_context``: the original ran in its long form, which its
-    states do not say.
+    states do not say. ``clock``: the episode's time, None for the spec's.
     """
 
     path: str
@@ -54,6 +54,7 @@ class Case:
     calls: tuple[Call, ...]
     seed: int | None
     long_context: bool = False
+    clock: str | None = None
 
     def in_long_form(self) -> Case:
         """The case with `long_context` in its states, for environments whose state says in which form they answer."""
@@ -139,6 +140,7 @@ def _case(path: Path, line: int, text: str, api: str | None, states: _States, ap
             calls=tuple(_calls(row["calls"], api)),
             seed=_seed(row.get("random_seed"), api),
             long_context=row.get(LONG_CONTEXT) is True,
+            clock=row.get("clock"),
         )
     except KeyError as error:
         raise ReplayFormatError(f"{path}:{line}: a case needs {error.args[0]!r}") from None

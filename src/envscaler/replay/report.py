@@ -242,7 +242,7 @@ class _Run:
             return
         if base.differs:
             yield self._of("start", "the recorded state", "another one", base.differs)
-        env = self._bases.environment.new(base.prepared, seed=self._seed)
+        env = self._bases.environment.new(base.prepared, seed=self._seed, clock=self.case.clock)
         for call in case.calls:
             result = env.call(call.tool, call.arguments, actor=call.actor)
             difference = self._compare(call, result)
@@ -295,7 +295,7 @@ class _Run:
 
     def _written_by(self, base: _Base, paths: list[str]) -> str:
         """Which calls last changed the places that differ; the case is run again to see."""
-        env = self._bases.environment.new(base.prepared, seed=self._seed)
+        env = self._bases.environment.new(base.prepared, seed=self._seed, clock=self.case.clock)
         before = {path: at(base.start, path) for path in paths}
         writers: dict[str, int] = {}
         for call in self.case.calls:

@@ -202,7 +202,7 @@ class Environment:
         zoned = cls.clock.endswith("Z")
         found = canonical_datetime(str(clock), zoned)
         if found is None:
-            raise UsageError(f"the clock must be a time like {cls.clock}")
+            raise UsageError(f"the clock must be a time like {cls.clock}, not {clock!r}")
         return found
 
     # -- calls

@@ -56,13 +56,15 @@ def call(
     *,
     seed: int = 0,
     state: StrPath | None = None,
+    clock: str | None = None,
     actor: Literal["agent", "user"] = "agent",
 ) -> tuple[ToolResult, list[dict[str, Any]]]:
     """Call one tool on a new environment: its result, and what it changed.
 
-    ``state``: a JSON file to begin with instead of the spec's initial state. Raises StateError if it is not allowed.
+    ``state``: a JSON file to begin with instead of the spec's initial state; ``clock``: a time instead of the spec's.
+    Raises StateError for a state that is not allowed, UsageError for a clock that is none.
     """
     environment = load(spec)
-    env = environment.new(None if state is None else read_json(Path(state)), seed=seed)
+    env = environment.new(None if state is None else read_json(Path(state)), seed=seed, clock=clock)
     result = env.call(tool, arguments, actor=actor)
     return result, env.diff()

@@ -22,19 +22,24 @@ __all__ = ["play"]
 
 
 def play(
-    spec: StrPath, *, seed: int = 0, state: StrPath | None = None, actor: Literal["agent", "user"] = "agent"
+    spec: StrPath,
+    *,
+    seed: int = 0,
+    state: StrPath | None = None,
+    clock: str | None = None,
+    actor: Literal["agent", "user"] = "agent",
 ) -> Player:
     """A session on the environment of a spec; `Player.handle` takes its lines.
 
-    ``state``: a JSON file to begin with instead of the spec's initial state. Raises StateError if it is not allowed,
-    UsageError when the spec has no tools of ``actor``.
+    ``state``: a JSON file to begin with instead of the spec's initial state; ``clock``: a time instead of the spec's. Raises
+    StateError for a state that is not allowed, UsageError for a clock that is none or a spec without tools of ``actor``.
     """
     from envscaler.compiler import compile_spec, load_class
     from envscaler.play import Episode, Player, Source
 
     checked = sound(spec)
     environment = load_class(compile_spec(checked, templates=template_folders()))
-    episode = Episode(environment, None if state is None else read_json(Path(state)), seed, actor)
+    episode = Episode(environment, None if state is None else read_json(Path(state)), seed, actor, clock)
     if actor == "user" and actor not in episode.actors():
         raise UsageError(f"{checked.path} has no tools of the simulated user")
     rules = {rule.name: rule for rule in environment.rules}

@@ -212,6 +212,7 @@ _FORMS = (
     Form("example", "an example", "A call from the initial state and seed 0, with what must come out.", (
         FormKey("call", "value", "the arguments", required=True),
         FormKey("given", "value", "changes to the initial state: state, key, field; null removes a record"),
+        FormKey("at", "text", "the episode's `now`", default="the clock"),
         FormKey("returns", "value", "the result", null=True),
         FormKey("error", "text", "the message of the failure"),
         FormKey("rule", "text", "the rule that the failure names"),

@@ -10,7 +10,7 @@ from envscaler.spec import yamltree as y
 from envscaler.spec.entries import Context, Entries, describe, json_of
 from envscaler.spec.model import Example, RuleDef, StateDef, ToolDef
 from envscaler.spec.report import Report, short
-from envscaler.spec.scalars import NotA
+from envscaler.spec.scalars import NotA, datetime_text
 from envscaler.spec.types import MISSING, DictOf, Enum, Field, Key, ListOf, Nullable, Scalar, Type, strip_null
 from envscaler.spec.values import BAD, Converter, Where
 
@@ -85,7 +85,21 @@ class _Reader:
         error = entries.text("error")
         if call is None:
             return None
-        return Example(call, given, self._returns(), error, rule.text if rule else None, then, entries.span)
+        cited = rule.text if rule else None
+        return Example(call, given, self._at(), self._returns(), error, cited, then, entries.span)
+
+    def _at(self) -> str | None:
+        node = self.entries.scalar("at", "a datetime")
+        if node is None:
+            return None
+        try:
+            return datetime_text(node.text, zoned=self.context.zoned)
+        except NotA as reason:
+            where = self.entries.where
+            self.context.report.error(
+                "bad-value", node.span, f"{where}: at: {short(node.text)} is no datetime", str(reason)
+            )
+            return None
 
     def _call(self, failing: bool) -> dict[str, Any] | None:
         entry = self.entries.get("call")

@@ -313,6 +313,14 @@ _OWNED = [
         'n = helper_book(_state)\n    _state.cars.edit(n)["a"] = 1',
         'n = helper_book(_state)\n    _state.cars.at(n)["a"] = 1',
     ),
+    (
+        "x = _state.cars.edit(k)\n    helper_drop(_state)\n    y = _state.cars.edit(k)",
+        "x = _state.cars.edit(k)\n    helper_drop(_state)\n    y = _state.cars.at(k)",
+    ),
+    (
+        'x = _state.cars.add({"car_id": None})\n    y = _state.cars.edit(x["car_id"])',
+        'x = _state.cars.add({"car_id": None})\n    y = _state.cars.at(x["car_id"])',
+    ),
 ]
 _NOT_OWNED = [
     ('_state.car.edit()["a"] = 1', '_state.car.value["a"] = 1'),
@@ -335,8 +343,8 @@ _NOT_OWNED = [
         "x = k and _state.cars.edit(k)\n    y = _state.cars.at(k)",
     ),
     (
-        "x = _state.cars.edit(k)\n    helper_drop(_state)\n    y = _state.cars.edit(k)",
-        "x = _state.cars.edit(k)\n    helper_drop(_state)\n    y = _state.cars.at(k)",
+        "x = _state.cars.edit(k)\n    helper_lose(_state)\n    y = _state.cars.edit(k)",
+        "x = _state.cars.edit(k)\n    helper_lose(_state)\n    y = _state.cars.at(k)",
     ),
     (
         'n = helper_drop(_state)\n    _state.cars.edit(n)["a"] = 1',
@@ -354,6 +362,14 @@ def helper_drop(_state):
     return made["a"]
 
 
+def helper_lose(_state):
+    helper_deep(_state)
+
+
+def helper_deep(_state):
+    _state.cars.remove(1)
+
+
 def tool_use(_state, k, m):
     {}
 """
@@ -367,6 +383,46 @@ def test_a_record_that_is_ready_to_be_written_is_the_same_however_it_is_asked_fo
 @pytest.mark.parametrize(("one", "two"), _NOT_OWNED)
 def test_a_record_that_may_not_be_ready_is_not_taken_for_one(one: str, two: str) -> None:
     assert normal_form(_AROUND.format(one)) != normal_form(_AROUND.format(two))
+
+
+_THROUGH = """\
+def helper_paint(_state, car_id, colour):
+    {}
+
+
+def helper_use(_state, k):
+    helper_paint(_state, k, "red")
+
+
+def tool_one(_state, k):
+    x = _state.cars.edit_or_none(k)
+    helper_use(_state, k)
+
+
+def tool_two(_state, n, k):
+    {}
+"""
+_ASKED = ("_state.cars.edit(car_id)['colour'] = colour", "_state.cars.at(car_id)['colour'] = colour")
+
+
+@pytest.mark.parametrize(
+    ("caller", "same"),
+    [
+        ("x = _state.cars.edit(k)\n    helper_paint(_state, k, n)", True),
+        ("x = _state.cars.add({'car_id': None})\n    helper_paint(_state, x['car_id'], n)", True),
+        ("x = _state.cars.edit(k)\n    return helper_paint(_state, k, n)", True),
+        ("helper_paint(_state, k, n)", False),
+        ("x = _state.cars.edit(k)\n    helper_paint(_state, n, n)", False),
+        ("x = _state.vans.edit(k)\n    helper_paint(_state, k, n)", False),
+        ("x = _state.cars.edit(k)\n    k = n\n    helper_paint(_state, k, n)", False),
+        ("x = _state.cars.edit(k)\n    while k:\n        helper_paint(_state, k, n)", False),
+        ("x = _state.cars.edit(k)\n    y = [helper_paint(_state, k, n) for k in n]", False),
+        ("x = _state.cars.edit(k)\n    helper_paint(_state, k, n)\n\n\nafter_each = (helper_paint,)", False),
+    ],
+)
+def test_a_helper_finds_a_record_ready_where_all_its_callers_made_it_so(caller: str, same: bool) -> None:
+    one, two = (normal_form(_THROUGH.format(body, caller)) for body in _ASKED)
+    assert (one == two) is same
 
 
 # -- sampling

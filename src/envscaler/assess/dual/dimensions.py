@@ -181,7 +181,7 @@ def observed(subject: Subject, tool: str) -> list[Observed]:
     declared = spec.tools[tool]
     calls: list[Observed] = []
     for example in declared.examples:
-        if example.given or len(calls) == _CALLS:
+        if example.given or example.at or len(calls) == _CALLS:
             continue
         env = subject.environment.new()
         arguments = dict(example.call)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 __all__ = ["with_owned"]
@@ -12,20 +14,62 @@ _ASKS = ("edit", "edit_or_none", "at", "get")
 _WRITES = ("edit", "edit_or_none")
 
 _Place = tuple[str, str]
-"""A state's name, and the name of the local that holds the key; "" for a single record."""
+"""A state's name, and the local that holds the key, or `x[field]` of a record; "" for a single record."""
 
 
 def with_owned(tree: ast.Module) -> ast.Module:
     """The module with one form for all ways to such a record.
 
     The runtime gives what a call has made ready or added back as it is, whether asked to read or to write, until the call
-    is over. Only what comes before on every path counts; keys are locals that are not bound anew in between.
+    is over. Only what comes before on every path counts, in a helper on every path to it; keys are locals that are not
+    bound anew in between.
     """
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    fresh = {f.name: state for f in functions if (state := _adds(f)) is not None}
-    for function in functions:
-        _Flow(fresh).block(function.body, frozenset())
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    fresh = {name: state for name, f in functions.items() if (state := _adds(f)) is not None}
+    known = _Known(functions, fresh, _removing(functions))
+    begins = _begins(tree, known)
+    for name, function in functions.items():
+        _Flow(known, rewrites=True).block(function.body, begins[name])
     return tree
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """``fresh``: helpers that return the key of a record they add, with its state; ``removing``: those that remove records."""
+
+    functions: Mapping[str, ast.FunctionDef]
+    fresh: Mapping[str, str]
+    removing: frozenset[str]
+
+
+def _removing(functions: Mapping[str, ast.FunctionDef]) -> frozenset[str]:
+    found = {name for name, f in functions.items() if _removes(f, frozenset())}
+    while more := {n for n, f in functions.items() if n not in found and _removes(f, frozenset(found))}:
+        found |= more
+    return frozenset(found)
+
+
+def _begins(tree: ast.Module, known: _Known) -> dict[str, frozenset[_Place]]:
+    """What is owned where a function begins: in a helper, what is so wherever it is called.
+
+    A helper that is named elsewhere than in calls that the flow comes by may be called by anybody.
+    """
+    named = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id in known.functions)
+    begins: dict[str, frozenset[_Place]] = dict.fromkeys(known.functions, frozenset())
+    while True:
+        called: dict[str, list[frozenset[_Place]]] = {}
+        for name, function in known.functions.items():
+            flow = _Flow(known)
+            flow.block(function.body, begins[name])
+            for helper, owned in flow.calls:
+                called.setdefault(helper, []).append(owned)
+        made = dict.fromkeys(known.functions, frozenset[_Place]())
+        for name, sites in called.items():
+            if name.startswith("helper_") and len(sites) == named[name]:
+                made[name] = frozenset.intersection(*sites)
+        if made == begins:
+            return begins
+        begins = made
 
 
 def _adds(function: ast.FunctionDef) -> str | None:
@@ -72,8 +116,10 @@ def _state(node: ast.expr) -> str:
 class _Flow:
     """Goes through the statements of a function in the order in which they run."""
 
-    def __init__(self, fresh: dict[str, str]) -> None:
-        self.fresh = fresh
+    def __init__(self, known: _Known, rewrites: bool = False) -> None:
+        self.known = known
+        self.rewrites = rewrites
+        self.calls: list[tuple[str, frozenset[_Place]]] = []
 
     def block(self, statements: list[ast.stmt], owned: frozenset[_Place]) -> frozenset[_Place] | None:
         """What is owned after some statements; None where they do not come to their end."""
@@ -86,54 +132,93 @@ class _Flow:
 
     def statement(self, node: ast.stmt, owned: frozenset[_Place]) -> frozenset[_Place] | None:
         if isinstance(node, ast.If):
-            node.test = _rewritten(node.test, owned)
+            node.test = self._seen(node.test, owned)
             owned = self._after(node.test, owned)
             ends = [end for body in (node.body, node.orelse) if (end := self.block(body, owned)) is not None]
             return None if not ends else frozenset.intersection(*ends)
         if isinstance(node, ast.For):
-            node.iter = _rewritten(node.iter, owned)
-            inside = _kept(node, self._after(node.iter, owned))
+            node.iter = self._seen(node.iter, owned)
+            inside = self._kept(node, self._after(node.iter, owned))
             self.block(node.body, inside)
             self.block(node.orelse, inside)
             return inside
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Delete):
             for name, value in ast.iter_fields(node):
                 if isinstance(value, ast.expr):
-                    setattr(node, name, _rewritten(value, owned))
+                    setattr(node, name, self._seen(value, owned))
                 elif isinstance(value, list):
-                    setattr(node, name, [_rewritten(v, owned) if isinstance(v, ast.expr) else v for v in value])
+                    setattr(node, name, [self._seen(v, owned) if isinstance(v, ast.expr) else v for v in value])
             return self._after(node, owned)
         if isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
+            self._note(node, owned)
             return None
         return owned if isinstance(node, ast.Pass) else frozenset()
 
+    def _seen(self, node: ast.expr, owned: frozenset[_Place]) -> ast.expr:
+        """The expression, its calls of helpers noted, rewritten if that is wanted."""
+        self._note(node, owned)
+        return _Named(owned).visit(node) if owned and self.rewrites else node
+
+    def _note(self, node: ast.AST, owned: frozenset[_Place]) -> None:
+        for call in ast.walk(node):
+            if isinstance(call, ast.Call) and (name := _helper(call)) in self.known.functions:
+                params = [a.arg for a in self.known.functions[name].args.args]
+                keys = {_key(arg): param for arg, param in zip(call.args, params, strict=False)}
+                left = _left(owned, node, self.known.removing)
+                places = {(state, keys.get(key, "")) for state, key in left if not key or key in keys}
+                self.calls.append((name, frozenset(places)))
+
     def _after(self, node: ast.AST, owned: frozenset[_Place]) -> frozenset[_Place]:
         """What is owned after a node that has no statements in it."""
-        bound, removes = _bound(node), _removes(node)
         made = {place for inner in _always(node) if (place := _place(inner, _WRITES)) is not None}
-        now = {(s, k) for s, k in owned | made if not k or not (removes or k in bound)}
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
-            state, target = self.fresh.get(node.value.func.id), node.targets[0]
-            if state is not None and isinstance(target, ast.Name):
+        now = set(_left(owned | made, node, self.known.removing))
+        if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Name):
+            added = _added(node.value)
+            state = self.known.fresh.get(_helper(node.value))
+            if state is not None:
                 now.add((state, target.id))
+            elif added is not None:
+                now.add((added[0], f"{target.id}[{added[1]}]"))
         return frozenset(now)
 
+    def _kept(self, node: ast.For, owned: frozenset[_Place]) -> frozenset[_Place]:
+        """What stays owned through every round of a loop."""
+        return _left(owned, node, self.known.removing)
 
-def _kept(node: ast.For, owned: frozenset[_Place]) -> frozenset[_Place]:
-    """What stays owned through every round of a loop."""
-    bound, removes = _bound(node), _removes(node)
-    return frozenset((s, k) for s, k in owned if not k or not (removes or k in bound))
+
+def _left(owned: Iterable[_Place], node: ast.AST, removing: frozenset[str]) -> frozenset[_Place]:
+    """What stays owned: single records, and those whose keys are not bound anew where no record is removed."""
+    bound, removes = _bound(node), _removes(node, removing)
+    return frozenset((s, k) for s, k in owned if not k or not (removes or k.partition("[")[0] in bound or k in bound))
 
 
 def _bound(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    """Locals, and fields of locals, that a node writes."""
+    found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    written = (n for n in ast.walk(node) if isinstance(n, ast.Subscript) and not isinstance(n.ctx, ast.Load))
+    return found | {_key(n) for n in written}
 
 
-def _removes(node: ast.AST) -> bool:
+def _helper(node: ast.expr) -> str:
+    """The name of the function that is called by its name; "" for anything else."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+
+
+def _key(node: ast.expr) -> str:
+    """What names a key in a place; "" where nothing does."""
+    match node:
+        case ast.Name(name):
+            return name
+        case ast.Subscript(ast.Name(name), ast.Constant(str(field))):
+            return f"{name}[{field}]"
+    return ""
+
+
+def _removes(node: ast.AST, removing: frozenset[str]) -> bool:
     """Whether records may be removed: by a statement or method for that, or by a helper."""
     return any(
         isinstance(n, ast.Delete)
-        or (isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id.startswith("helper_"))
+        or (isinstance(n, ast.Call) and _helper(n) in removing)
         or (isinstance(n, ast.Attribute) and n.attr in ("remove", "pop", "clear"))
         for n in ast.walk(node)
     )
@@ -168,12 +253,8 @@ def _place(node: ast.AST, ways: tuple[str, ...]) -> _Place | None:
         return None
     if not node.args:
         return (state, "") if node.func.attr == "edit" else None
-    key = node.args[0]
-    return (state, key.id) if isinstance(key, ast.Name) else None
-
-
-def _rewritten(node: ast.expr, owned: frozenset[_Place]) -> ast.expr:
-    return _Named(owned).visit(node) if owned else node
+    key = _key(node.args[0])
+    return (state, key) if key else None
 
 
 class _Named(ast.NodeTransformer):

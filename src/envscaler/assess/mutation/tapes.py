@@ -32,10 +32,12 @@ class Step:
 
 @dataclass(slots=True)
 class Tape:
-    """An episode: what it begins with (None: the spec's initial state), its calls, and in the end what they changed."""
+    """An episode: what it begins with (None: the spec's initial state, and its clock), its calls, and in the end what they
+    changed."""
 
     state: Mapping[str, Any] | None
     seed: int
+    clock: str | None = None
     steps: list[Step] = field(default_factory=list)
     changes: Any = None
 
@@ -52,7 +54,7 @@ class _Starts:
         base = self._bases.get(id(tape.state))
         if base is None:
             base = self._bases[id(tape.state)] = self.environment.prepare(copy.deepcopy(tape.state))
-        return self.environment.new(base, seed=tape.seed)
+        return self.environment.new(base, seed=tape.seed, clock=tape.clock)
 
 
 def recorder(environment: type[Environment], tapes: list[Tape]) -> type[Environment]:
@@ -68,8 +70,8 @@ def recorder(environment: type[Environment], tapes: list[Tape]) -> type[Environm
             given = state
             if state is not None and not isinstance(state, Mapping):
                 given = next((of for base, of in bases if base is state), _UNKNOWN)
-            self._tape = Tape(given, seed)
-            self._enter(given is not _UNKNOWN and policy is None and clock is None)
+            self._tape = Tape(given, seed, clock)
+            self._enter(given is not _UNKNOWN and policy is None)
 
         @classmethod
         def prepare(cls, state: Any = None) -> Any:
@@ -86,7 +88,7 @@ def recorder(environment: type[Environment], tapes: list[Tape]) -> type[Environm
 
         def reset(self) -> None:
             super().reset()
-            self._tape = Tape(self._tape.state, self._tape.seed)
+            self._tape = Tape(self._tape.state, self._tape.seed, self._tape.clock)
             self._enter(self._tape.state is not _UNKNOWN)
 
         def restore(self, snapshot: Any) -> None:

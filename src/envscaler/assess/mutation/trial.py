@@ -16,7 +16,7 @@ from envscaler.assess import FuzzSettings, fuzz
 from envscaler.assess.mutation.copies import is_idle_copy
 from envscaler.assess.mutation.equivalent import normal_form
 from envscaler.assess.mutation.mutants import Edit, Mutant, apply
-from envscaler.assess.mutation.probes import Probe, difference_of_states, probes
+from envscaler.assess.mutation.probes import Probes, difference_of_states, probes
 from envscaler.assess.mutation.tapes import (
     Tape,
     difference,
@@ -120,7 +120,7 @@ class Original:
         return kept
 
     @cached_property
-    def probes(self) -> list[Probe]:
+    def probes(self) -> Probes:
         """States at the border of what the spec allows."""
         return probes(self.environment, _edges(self.spec))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from envscaler.assess.events import Breach, Log, Played, call, entry, fresh, replayed
+from envscaler.assess.events import Breach, Log, Played, begun, call, entry, fresh, replayed
 from envscaler.errors import EnvscalerError
 from envscaler.runtime.values import same
 
@@ -84,10 +84,10 @@ def fork_is_independent(played: Played) -> Breach | None:
 
 def base_stays(played: Played) -> Breach | None:
     """An episode leaves the state that others begin with as it was."""
-    begun = played.start.new().state
-    if same(begun, played.initial):
+    found = played.start.new().state
+    if same(found, played.initial):
         return None
-    return Breach("an episode changed the state that new ones begin with", _first(played.initial, begun))
+    return Breach("an episode changed the state that new ones begin with", _first(played.initial, found))
 
 
 def state_survives_json(played: Played) -> Breach | None:
@@ -98,12 +98,12 @@ def state_survives_json(played: Played) -> Breach | None:
     except (TypeError, ValueError, RecursionError) as error:
         return Breach("the state is no JSON", str(error)[:300], kind="json")
     try:
-        begun = played.facts.environment.new(copied, seed=played.start.seed).state
+        found = played.start.over(copied).state
     except EnvscalerError:
         return None  # a state that is not allowed is another property's to tell
-    if json.dumps(begun) == json.dumps(final):
+    if json.dumps(found) == json.dumps(final):
         return None
-    return Breach("a new episode over the state does not have that state", _first(final, begun), kind="new")
+    return Breach("a new episode over the state does not have that state", _first(final, found), kind="new")
 
 
 def results_are_copies(played: Played) -> Breach | None:
@@ -132,7 +132,8 @@ def reads_see_the_state(played: Played) -> Breach | None:
     if not reads:
         return None
     try:
-        env = played.facts.anew().new(fresh(played.env.state), seed=played.start.seed)
+        start = played.start
+        env = begun(played.facts.anew(), fresh(played.env.state), start.seed, start.clock)
     except EnvscalerError:
         return None
     twin = played.env.fork()

@@ -38,8 +38,9 @@ def fitted(world: World, state: Mapping[str, Any], tools: Sequence[str], turn: i
 
 
 def _examples(world: World, tool: str) -> list[Example]:
-    """Those in which the tool succeeds."""
-    return [one for one in world.spec.tools[tool].examples if one.error is None and one.rule is None]
+    """Those in which the tool succeeds, at the time at which episodes begin."""
+    made = world.spec.tools[tool].examples
+    return [one for one in made if one.error is None and one.rule is None and one.at is None]
 
 
 def _reached(world: World, state: Mapping[str, Any], tool: str) -> bool:
