@@ -22,6 +22,7 @@ from envscaler.spec.edit import inline
 __all__ = ["Asked", "Mender", "Wanted"]
 
 _AT_ONCE: Final = 8  # parts that go back together
+_NAMED: Final = 4  # of them that are told by name
 _ADDED: Final = ("helpers", "types", "constants")  # sections where a part may come that nobody planned
 _KEPT: Final = ("tools", "states", "title", "description")  # of these nothing is taken away
 _DATA: Final = {"example-differs", "initial-state", "dangling-ref"}  # problems with what is in the initial state
@@ -173,7 +174,9 @@ class Mender:
             for path in (*faulty, *(w.path for w in missing)):
                 self.tries[path] += 1
             await self._round(judged, faulty, missing)
-            grown(f"mending {', '.join([*faulty, *(w.path for w in missing)])}")
+            asked = [*faulty, *(w.path for w in missing)]
+            more = f" and {len(asked) - _NAMED} more" if len(asked) > _NAMED else ""
+            grown(f"mending {', '.join(asked[:_NAMED])}{more}")
 
     def _faulty(self, judged: Judged, warnings: bool) -> dict[str, list[Any]]:
         found: dict[str, list[Any]] = {}
