@@ -302,6 +302,9 @@ SHAPES: list[tuple[dict[str, Any], str, Any]] = [
      {"params": {"b": {"type": "int", "null": True, "default": None}, "c": "str"}}),
     ({"tools": {"a": {"examples": [{"args": {}, "result": 1, "error": None}, {"input": {}, "error": "no", "returns": None}]}}}, "tools.a",
      {"examples": [{"call": {}, "returns": 1}, {"call": {}, "error": "no"}]}),
+    ({"states": {"record": "CarPark", "fields": {"b": "int"}}}, "states.car_parks", {"record": "CarPark", "fields": {"b": "int"}}),
+    ({"tools": {"name": "a", "kind": "read", "do": "return 1"}}, "tools.a", {"kind": "read", "do": "return 1"}),
+    ({"states": {"record": {"record": "A", "fields": {"b": "int"}}}}, "states.record", {"record": "A", "fields": {"b": "int"}}),
 ]  # fmt: skip
 
 

@@ -102,7 +102,7 @@ def _meant(given: Mapping[str, Any]) -> dict[str, Any]:
     made = {k: v for k, v in given.items() if v is not None}
     for section in SECTIONS:
         if section in made:
-            entries = _named(made[section])
+            entries = _named(_alone(section, made[section]))
             made[section] = {name: _READ.get(section, _same)(value) for name, value in entries.items()}
     for key in ("description", "clock"):
         if not isinstance(made.get(key, ""), str):
@@ -114,6 +114,15 @@ def _meant(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _alone(section: str, value: Any) -> Any:
+    """Where a section holds its one entry itself, a list with that; a state without a name is called for its record."""
+    word = {"states": "record", "tools": "kind"}.get(section, "")
+    if not isinstance(value, Mapping) or not isinstance(value.get(word), str):
+        return value
+    made = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", value[word]).lower() + "s" if section == "states" else None
+    return [{"name": made, **value}]
 
 
 def _named(value: Any) -> dict[str, Any]:
