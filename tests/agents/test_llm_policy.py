@@ -196,6 +196,7 @@ def test_several_results_are_one_message_of_text() -> None:
     assert [m.role for m in as_native(conversation)] == ["user", "assistant", "tool", "tool", "user"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 def test_over_a_provider_s_protocol(
     bank: Any, episode: Make, protocol: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -46,6 +46,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
     assert made[0] == made[1] != made[2]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_in_other_processes() -> None:
     """Whatever the hash seed is, and whatever else was imported before."""
     texts = []
@@ -139,6 +140,7 @@ def test_it_works_in_a_thread_too() -> None:
     assert made[0].sound
 
 
+@pytest.mark.slow
 def test_the_bank_is_reached_nearly_whole() -> None:
     path = ROOT / "specs" / "bank.yaml"
     report = fuzz(envscaler.load(path), sound(path), FuzzSettings(calls=2500))

@@ -382,6 +382,7 @@ def test_changes_are_shown_with_their_lines(edited: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_an_old_state_that_is_refused_is_said(edited: Path) -> None:
     edit(edited, ("      it.balance + it.overdraft_limit >= 0\n", "      it.balance + it.overdraft_limit >= 40\n"))
     done = json.loads(run("diff", BANK, edited, "--json").stdout)
@@ -407,6 +408,7 @@ def test_a_bad_version_is_an_error(edited: Path) -> None:
     assert run("diff", BANK, edited.parent / "none.yaml").exit_code == exits.USAGE
 
 
+@pytest.mark.slow
 def test_recordings_are_replayed_on_both(edited: Path, tmp_path: Path) -> None:
     state = json.loads(json.dumps(dict(sound(BANK).spec.initial_state)))  # type: ignore[union-attr]
     calls = [
@@ -430,6 +432,7 @@ def test_recordings_are_replayed_on_both(edited: Path, tmp_path: Path) -> None:
     assert found["outcomes"][1]["new"] == 'refused {"error": "Account A-2001 is not a frozen one."}'
 
 
+@pytest.mark.slow
 def test_a_change_of_state_is_only_said_to_be_compatible_when_old_states_are_taken(bank: Checked) -> None:
     from envscaler.compiler import compile_spec, load_class
 

@@ -70,6 +70,7 @@ def written(name: str = "out.jsonl") -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(name).read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_what_models_write_is_proved_and_passes_the_check() -> None:
     result = author("-n", "1", planner=[{"task": TASK}], agent=SOLVING, coder=[{"points": [POINT]}])
     assert result.exit_code == 0, result.output
@@ -81,6 +82,7 @@ def test_what_models_write_is_proved_and_passes_the_check() -> None:
     assert checked.exit_code == 0, checked.output
 
 
+@pytest.mark.slow
 def test_it_goes_on_where_it_was_and_makes_up_for_what_was_dropped() -> None:
     first = author(
         "-n", "1",
@@ -102,6 +104,7 @@ def test_a_model_that_only_talks_loses_nothing_and_says_why() -> None:
     assert "llm-invalid-reply" in result.output
 
 
+@pytest.mark.slow
 def test_other_words_are_proved_too_and_else_the_old_ones_stay() -> None:
     author("-n", "1", planner=[{"task": TASK}], agent=SOLVING, coder=[{"points": [POINT]}])
     script("words", [{"text": WORDS}])

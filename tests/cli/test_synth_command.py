@@ -89,6 +89,7 @@ def only(folder: str, pattern: str) -> Path:
 # -- from tasks to specs
 
 
+@pytest.mark.slow
 def test_tasks_become_sound_specs_and_a_second_run_asks_nothing(model: Knowing, server: ModelServer) -> None:
     rows("Lend me Emma.", "What is love?", '{"conversations": 3}', "Lend  me Emma.", "Put Ulysses back.")
     model.idle = ("love",)

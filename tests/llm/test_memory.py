@@ -161,6 +161,7 @@ def until(reached: Callable[[], bool], process: subprocess.Popen[str]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_fifty_requests_in_two_processes_are_fifty(models: Open, server: Server, tmp_path: Path) -> None:
     server.otherwise = lambda said: text(f"re: {said}", delay=0.02)
     processes = [start(server, tmp_path, 50) for _ in range(2)]

@@ -19,7 +19,7 @@ from envscaler.session.specs import sound
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = {path.stem: path for path in sorted(spec_files([ROOT / "specs"])[0])}
-QUICK = ("bank", "file_system", "tau2_mock")
+QUICK = ("tau2_mock",)
 NAMES = [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in SPECS]
 
 

@@ -44,10 +44,12 @@ def test_the_table_in_the_reference_is_what_a_replay_gives(table: list[str]) -> 
     assert table == [line for line in page if line.startswith("|")]
 
 
+@pytest.mark.slow
 def test_every_port_has_recordings(table: list[str]) -> None:
     assert {row.split(" | ")[0].removeprefix("| ") for row in table[2:]} == {p.stem for p in spec_files([PORTS])[0]}
 
 
+@pytest.mark.slow
 def test_what_differs_is_little_and_listed(table: list[str]) -> None:
     known = [row.rsplit(" | ", 1)[1] for row in table[2:]]
     assert len([k for k in known if k != "nothing |"]) <= 3

@@ -37,11 +37,13 @@ def models() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 class TestDual(AssessorConformance):
     make = staticmethod(DualAssessor)
     settings = {"rounds": 3, "calls": 0}
 
 
+@pytest.mark.slow
 class TestJudge(AssessorConformance):
     make = staticmethod(JudgeAssessor)
     settings = {"calls": 50}

@@ -474,6 +474,7 @@ def test_every_operator_has_places_in_the_shipped_specs() -> None:
 # -- the verb and its page
 
 
+@pytest.mark.slow
 def test_a_run_is_the_same_with_one_process_and_with_two(tmp_path: Path) -> None:
     path = _shop_path(tmp_path)
     one = session.mutate(path, per_operator=2, effort=EFFORT, operators=["off-by-one", "wrong-sign"])
@@ -493,6 +494,7 @@ def test_means_can_be_chosen(tmp_path: Path) -> None:
         session.mutate(_shop_path(tmp_path), by=["chek"])
 
 
+@pytest.mark.slow
 def test_the_page_counts_what_the_results_hold_and_lists_survivors(tmp_path: Path) -> None:
     results = session.mutate(
         _shop_path(tmp_path), per_operator=4, effort=EFFORT, operators=["missing-error", "off-by-one", "type-error"]
