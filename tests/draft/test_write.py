@@ -304,6 +304,8 @@ SHAPES: list[tuple[dict[str, Any], str, Any]] = [
      {"examples": [{"call": {}, "returns": 1}, {"call": {}, "error": "no"}]}),
     ({"states": {"record": "CarPark", "fields": {"b": "int"}}}, "states.car_parks", {"record": "CarPark", "fields": {"b": "int"}}),
     ({"tools": {"name": "a", "kind": "read", "do": "return 1"}}, "tools.a", {"kind": "read", "do": "return 1"}),
+    ({"properties": {"tools": {"a": {"do": "return 1"}}}}, "tools.a", {"do": "return 1"}),
+    ({"rules": {"text": "A rule that is called text."}}, "rules.text", {"text": "A rule that is called text."}),
     ({"states": {"record": {"record": "A", "fields": {"b": "int"}}}}, "states.record", {"record": "A", "fields": {"b": "int"}}),
 ]  # fmt: skip
 

@@ -50,7 +50,10 @@ def _schema(key: FormKey) -> dict[str, Any]:
 
 def _section(name: str) -> Any:
     one = {} if name in _SHORT else schema_of(_LOOSE[name])
-    return Annotated[dict[str, Any], WithJsonSchema({"type": "object", "additionalProperties": one})]
+    shown = f"each {_LOOSE[name]} under its name"
+    return Annotated[
+        dict[str, Any], WithJsonSchema({"type": "object", "description": shown, "additionalProperties": one})
+    ]
 
 
 def _without_titles(schema: dict[str, Any]) -> None:
@@ -96,7 +99,7 @@ class PartsReply(BaseModel):
 
 
 def _meant(given: Mapping[str, Any]) -> dict[str, Any]:
-    inner = [v for k, v in given.items() if k.lower() in ("spec", "parts") and isinstance(v, Mapping)]
+    inner = [v for k, v in given.items() if k.lower() in ("spec", "parts", "properties") and isinstance(v, Mapping)]
     if len(inner) == 1 and not any(given.get(section) for section in SECTIONS):
         given = inner[0]
     made = {k: v for k, v in given.items() if v is not None}
@@ -116,10 +119,14 @@ def _same(value: Any) -> Any:
     return value
 
 
+_ALONE: Final = {"states": "record", "tools": "kind", "rules": "text"}
+
+
 def _alone(section: str, value: Any) -> Any:
-    """Where a section holds its one entry itself, a list with that; a state without a name is called for its record."""
-    word = {"states": "record", "tools": "kind"}.get(section, "")
-    if not isinstance(value, Mapping) or not isinstance(value.get(word), str):
+    """Where a section holds its one entry itself, a list with that; a state without a name is called for its record, and of
+    other entries those without one are lost."""
+    word = _ALONE.get(section, "")
+    if not isinstance(value, Mapping) or not isinstance(value.get(word), str) or len(value) < 2:
         return value
     made = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", value[word]).lower() + "s" if section == "states" else None
     return [{"name": made, **value}]
