@@ -35,6 +35,9 @@ GOOD = {
     "arguments before the name": (
         '<tool_call>{"arguments": {"a": 1}, "name": "b"}</tool_call>', [("b", '{"a": 1}')], "", "",
     ),
+    "in two pairs of braces, as chat templates show it": (
+        '<tool_call>\n{{"name": "a", "arguments": {"b": {}}}}\n</tool_call>', [("a", '{"b": {}}')], "", "",
+    ),
     "no end tag, as models stop there": ('<tool_call>{"name": "a"}\n', [("a", "")], "", ""),
     "no end tag before the next call": (
         '<tool_call>{"name": "a"}\n<tool_call>{"name": "b"}</tool_call>', [("a", ""), ("b", "")], "", "",
@@ -102,6 +105,9 @@ BAD = {
         '<tool_call>{"name": "a",}</tool_call>', "it is not JSON: a key in double quotes is missing at character 14",
     ),
     "a brace too many": (call("a", "{}}"), "there is more text after the object, at character 31"),
+    "two pairs of braces of which one is not closed": (
+        '<tool_call>{{"name": "a", "arguments": {}}</tool_call>', "it is not JSON: a key in double quotes is missing at character 2",
+    ),
     "a line break in text": (call("a", '{"t": "x\ny"}'), "the text that begins at character 34 does not end on its line"),
     "a tab in text": (
         call("a", '{"t": "x\ty"}'), "it is not JSON: a line break or a tab in text is written \\n or \\t, at character 36",

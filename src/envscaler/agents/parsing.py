@@ -4,7 +4,8 @@
     text <tool_call>{"name": "transfer", "arguments": {"amount": 5}}</tool_call>
 
 Nothing is guessed: a call is an object of JSON with a name and, if it takes any, arguments; anything else between the tags is
-a problem, which stays in the content as it was written. Thinking comes first: a call inside it is no call. Takes time
+a problem, which stays in the content as it was written. Only one pair of braces too many around it is overlooked, since chat
+templates in use show calls like that. Thinking comes first: a call inside it is no call. Takes time
 linear in the length of the text, and never raises.
 """
 
@@ -149,7 +150,7 @@ def _read_call(text: str, begin: int) -> tuple[_Call | None, str, int]:
     end = found.end() if found else begin
     body = text[begin:end]
     try:
-        members, place = _read_object(body)
+        members, place = _read_object(_singly(body))
         if place < len(body) or text.startswith('"', end):
             raise _Wrong("there is more text after the object,", place, at=True)
         call = _checked(members, place)
@@ -164,6 +165,22 @@ def _read_call(text: str, begin: int) -> tuple[_Call | None, str, int]:
         end_mark = "" if reason.endswith("?") else "."
         problem = f"A call could not be read: {printable(reason)}{end_mark} Nothing of it was done. Write {CALL_FORM}."
         return None, problem, len(text) if closed < 0 else closed + len(_CLOSE)
+
+
+_DOUBLED: Final = re.compile(r"[ \t\r\n]*+(\{)[ \t\r\n]*+\{")
+
+
+def _singly(body: str) -> str:
+    """The text without a second pair of braces around its object, blanks in their place; as it is where that is no object."""
+    found, last = _DOUBLED.match(body), body.rstrip()
+    if found is None or not last.endswith("}"):
+        return body
+    made = f"{body[: found.start(1)]} {body[found.end(1) : len(last) - 1]} {body[len(last) :]}"
+    try:
+        _, place = _read_object(made)
+    except _Wrong:
+        return body
+    return made if place == len(made) else body
 
 
 def _as_written(number: str) -> str:
