@@ -66,6 +66,17 @@ def test_written_calls(episode: Make) -> None:
     assert (said.content, said.reasoning, [c.name for c in said.tool_calls]) == ("I pay.", "r", ["transfer"])
 
 
+def test_calls_without_tags_are_run_where_that_is_wanted(episode: Make) -> None:
+    bare = f'```json\n{{"name": "transfer", "arguments": {json.dumps(TRANSFER)}}}\n```'
+    for wanted in (True, False):
+        llm, backend = made([bare, "Done."])
+        world = episode()
+        transcript = play(world, LlmPolicy(llm, form="text", bare=wanted))
+        assert (world.env.diff() != []) is wanted
+        assert backend.requests[1].messages[2].content == bare, "as the model wrote it"
+        assert [len(s.problems) for s in transcript.steps] == [0 if wanted else 1, 0]
+
+
 def test_both_forms_have_the_same_effect(episode: Make) -> None:
     native = {"message": {"tool_calls": [{"id": "1", "name": "transfer", "arguments": json.dumps(TRANSFER)}]}}
     outcomes = []

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from envscaler.agents import Parsed, parse, read, render_call, render_reply
+from envscaler.agents.parsing import tagged
 from envscaler.llm import Message, ToolCall, split_reasoning
 
 
@@ -186,6 +187,36 @@ def test_a_call_without_tags_is_told_and_not_run(text: str) -> None:
     assert parse('The row is {"name": "a", "arguments": 2}, as you see.').problems == ()
 
 
+BARE = '{"name": "pay", "arguments": {"sum": 5}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "calls", "content"),
+    [
+        (BARE, 1, ""),
+        (f"I pay.\n```json\n{BARE}\n```\nThen I look.", 1, "I pay.\nThen I look."),
+        (f"```json\n{BARE}\n```\n\n```\n{BARE}\n```", 2, ""),
+        (f"{BARE}\n{BARE}\n", 2, ""),
+        (f"<think>{BARE}</think>\n{BARE}", 1, ""),
+        ('{"name": "note", "arguments": {"text": "x", "more":\n{"name": "no", "arguments": {}}}}', 1, ""),
+    ],
+)
+def test_calls_without_tags_can_be_given_some(text: str, calls: int, content: str) -> None:
+    parsed = parse(tagged(text))
+    assert (len(parsed.calls), parsed.content, parsed.problems) == (calls, content, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nothing to do.", f"Write {BARE} to pay.", call(), f"<tool_call>{BARE}", f"<think>\n{BARE}\n", '{"name": "pay"}',
+        '{"name": "pay", "arguments": {"sum": 5}', '{"name": "pay", "arguments": {}, "more": 1}', "```\nx = 1\n```",
+    ],
+)  # fmt: skip
+def test_other_text_stays_as_it_is(text: str) -> None:
+    assert tagged(text) == text
+
+
 def test_calls_of_the_provider_leave_text_alone() -> None:
     """Some servers leave the text in the content that they read the calls from: it is not run twice."""
     message = Message("assistant", f"<think>x</think>{call()}", "before", (ToolCall("1", "transfer", '{"amount": 5}'),))
@@ -265,6 +296,7 @@ HOSTILE = [
     '<tool_call>{"', '<tool_call>{"a":x}</tool_call>', "a</tool_call>", "x</think>", "<think>", "\n<think>a</think>",
     "\n</think>\n", '<tool_call>["a","', ',",",",', '<tool_call>{"name":"<tool_call>', "{[", '"', '\\"', "<",
     '\n{"name":"a', "\n{\n", '<tool_call>{"name":"x","arguments":[[', " ", '<tool_call>{"name": "a\n', '<tool_call>{"name":"x" ',
+    '{"name":"x","arguments":{}}\n', '{"name":"x","arguments":{"a":', '```\n', '{"name":"x","arguments":{}}\n```\n', "<tool_call>{{",
 ]  # fmt: skip
 
 
@@ -273,5 +305,7 @@ HOSTILE = [
 def test_hostile_text_takes_linear_time(unit: str, before: str) -> None:
     """A text of 400 kB takes a second at most, where a quadratic reader takes minutes."""
     began = time.process_time()
-    parse(before + unit * (400_000 // len(unit)))
+    text = before + unit * (400_000 // len(unit))
+    parse(text)
+    tagged(text)
     assert time.process_time() - began < 2

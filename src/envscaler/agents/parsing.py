@@ -20,7 +20,7 @@ from envscaler.diagnostics import nearest, printable
 from envscaler.llm.messages import Message, ToolCall
 from envscaler.llm.replies import split_reasoning
 
-__all__ = ["CALL_FORM", "Parsed", "parse"]
+__all__ = ["CALL_FORM", "Parsed", "parse", "tagged"]
 
 CALL_FORM: Final = '<tool_call>{"name": "…", "arguments": {…}}</tool_call>'
 
@@ -35,6 +35,8 @@ _THOUGHT_END = re.compile(r"</think(?:ing)?>")
 _BODY = re.compile(r'(?:[^"<]++|"(?:[^"\\\n]++|\\.)*+"|<(?!/?tool_call>))*+')
 # A call that stands by itself on its lines, as models write it that were not trained on the tags.
 _BARE = re.compile(r'^[ \t]*+\{\s*+"name"\s*+:\s*+"[^"\n]*+"\s*+,\s*+"arguments"\s*+:', re.MULTILINE)
+_FENCE: Final = re.compile(r"```\w*[ \t]*\n\s*\Z")  # before a call
+_FENCED: Final = re.compile(r"\A\s*```[ \t]*(?=\n|\Z)")  # after one
 _SPACE = re.compile(r"[ \t\r\n]*")
 _KEYS: Final = ("name", "arguments")
 
@@ -73,6 +75,33 @@ def parse(text: str) -> Parsed:
         tuple(ToolCall(f"call_{n}", call.name, call.arguments) for n, call in enumerate(reader.calls, 1)),
         tuple(reader.problems),
     )
+
+
+def tagged(text: str) -> str:
+    """A reply with tags around the calls that stand in it without any, each an object that begins a line; fences around them
+    are taken off. For models that were not trained on tags. Text that has tags, and thinking, stay as they are."""
+    place = max((end.end() for end in _THOUGHT_END.finditer(text)), default=0)
+    if _OPEN in text or _CLOSE in text or _THOUGHT.search(text, place):
+        return text
+    made, called = [text[:place]], False
+    for found in _BARE.finditer(text, place):
+        if found.start() < place:
+            continue  # within the arguments of the call before
+        begin = found.start()
+        try:
+            members, end = _read_object(text, begin)
+            _checked(members, end)
+        except _Wrong:
+            break
+        before = _FENCE.sub("", _unfenced(text[place:begin], called))
+        made.append(f"{before}{_OPEN}{text[begin:end].strip()}{_CLOSE}\n")
+        place, called = end, True
+    return "".join([*made, _unfenced(text[place:], called)])
+
+
+def _unfenced(text: str, called: bool) -> str:
+    """What stands after a call, if there is one, without the end of the fence around that."""
+    return _FENCED.sub("", text) if called else text
 
 
 class _Call(NamedTuple):
@@ -237,9 +266,9 @@ class _Value(NamedTuple):
     source: str
 
 
-def _read_object(text: str) -> tuple[dict[str, _Value], int]:
-    """The members of the one object of a text, each with its source, and the place after it and the space behind it."""
-    place = _skip(text, 0)
+def _read_object(text: str, begin: int = 0) -> tuple[dict[str, _Value], int]:
+    """The members of the object that begins in a text, each with its source, and the place after it and the space behind it."""
+    place = _skip(text, begin)
     if not text.startswith("{", place):
         raise _Wrong("it is no JSON object" if place < len(text) else "nothing is there", place)
     members: dict[str, _Value] = {}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
+from envscaler.agents.parsing import tagged
 from envscaler.agents.rendering import WRITTEN, as_native, as_text
 from envscaler.errors import UsageError
 from envscaler.llm.client import Llm, Spent
@@ -41,8 +42,9 @@ class Policy(Protocol):
 class LlmPolicy:
     """A role's model. ``form``: `native` for models with calls of their own, `text` for those that write them.
 
-    ``reasoning``: whether the model is shown what it thought before; what its provider wants back unread is sent all the
-    same. ``sample`` tells runs apart that are to get replies of their own from the cache.
+    ``bare``: calls that are written without tags are run, too. ``reasoning``: whether the model is shown what it thought
+    before; what its provider wants back unread is sent all the same. ``sample`` tells runs apart that are to get replies of
+    their own from the cache.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class LlmPolicy:
         max_tokens: int | None = None,
         temperature: float | None = None,
         reasoning: bool = False,
+        bare: bool = False,
         sample: int = 0,
     ) -> None:
         if form not in ("native", "text"):
@@ -62,6 +65,7 @@ class LlmPolicy:
         self._max_tokens = max_tokens
         self._temperature = temperature
         self._reasoning = reasoning
+        self._bare = bare
         self._sample = sample
 
     @property
@@ -79,7 +83,9 @@ class LlmPolicy:
         )
         message = answer.message
         if not native:
-            message = replace(message, opaque={**message.opaque, WRITTEN: message.content})
+            written = message.content
+            content = tagged(written) if self._bare else written
+            message = replace(message, content=content, opaque={**message.opaque, WRITTEN: written})
         usage = answer.reply.usage
         return Turn(message, answer.reply.finish, answer.spent, (usage.tokens_in or 0) + (usage.tokens_out or 0))
 

@@ -16,6 +16,10 @@ DEFAULTS: Final[dict[str, Any]] = {"temperature": None, "max_tokens": 4096, "rea
 role whose model is asked."""
 
 
+_WRITTEN: Final[dict[str, Any]] = {**DEFAULTS, "calls": "tagged"}
+"""``calls``: `tagged`, or `bare` where calls without tags are run, too."""
+
+
 def native_agent(part: Part) -> LlmPolicy:
     """A model that has calls of its own."""
     return _agent(part, "llm", "native")
@@ -27,7 +31,9 @@ def text_agent(part: Part) -> LlmPolicy:
 
 
 def _agent(part: Part, who: str, form: Literal["native", "text"]) -> LlmPolicy:
-    settings = read_settings(who, part.settings, DEFAULTS)
+    settings = read_settings(who, part.settings, DEFAULTS if form == "native" else _WRITTEN)
+    if settings.get("calls", "bare") not in ("tagged", "bare"):
+        raise UsageError(f"{who}: calls are tagged or bare, not {settings['calls']!r}")
     if settings["reasoning"] not in ("removed", "kept"):
         raise UsageError(f"{who}: reasoning is removed or kept, not {settings['reasoning']!r}")
     if part.models is None:
@@ -38,5 +44,6 @@ def _agent(part: Part, who: str, form: Literal["native", "text"]) -> LlmPolicy:
         max_tokens=settings["max_tokens"],
         temperature=settings["temperature"],
         reasoning=settings["reasoning"] == "kept",
+        bare=settings.get("calls") == "bare",
         sample=part.sample,
     )
