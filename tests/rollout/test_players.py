@@ -126,6 +126,18 @@ def test_settings_of_models(stage: Stage, bank: Bank) -> None:
             played(stage, bank["complete"], native_agent, models=models, agent_settings=wrong)
 
 
+def test_calls_without_tags_count_where_they_are_wanted(stage: Stage, bank: Bank) -> None:
+    bare = f'{{"name": "transfer", "arguments": {json.dumps(TRANSFER)}}}'
+    for calls, reward in (("bare", 1.0), ("tagged", 0.0)):
+        models = Models(agent=[bare, "Done."])
+        (one,) = played(stage, bank["complete"], text_agent, models=models, agent_settings={"calls": calls})
+        assert one.reward == reward
+    with pytest.raises(UsageError, match="calls are tagged or bare, not 'any'"):
+        played(stage, bank["complete"], text_agent, models=models, agent_settings={"calls": "any"})
+    with pytest.raises(UsageError, match="calls"):
+        played(stage, bank["complete"], native_agent, models=models, agent_settings={"calls": "bare"})
+
+
 # -- users
 
 
