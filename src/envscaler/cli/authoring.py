@@ -12,7 +12,7 @@ from envscaler.cli import exits
 from envscaler.cli.bar import bar
 from envscaler.cli.llm import ModelOptions
 from envscaler.cli.options import SpecFiles, SpecsFolder
-from envscaler.cli.out import boundary, echo, note
+from envscaler.cli.out import boundary, echo, kept, note
 
 if TYPE_CHECKING:
     from envscaler.session.authoring import Authored
@@ -83,7 +83,7 @@ def author(
     from envscaler.session.authoring import AuthorOptions, author_scenarios
 
     options = AuthorOptions(count, seed, states.value, share, size, goals.value, _range(changes))
-    with bar("writing") as told:
+    with kept(), bar("writing") as told:
         made = author_scenarios(
             specs,
             output,
@@ -116,7 +116,7 @@ def reword(
     """
     from envscaler.session.rewording import reword_scenarios
 
-    with bar("rewording") as told:
+    with kept(), bar("rewording") as told:
         made = reword_scenarios(
             file,
             output,

@@ -23,7 +23,7 @@ from envscaler.cli.drafting_options import (
 )
 from envscaler.cli.growing import watched
 from envscaler.cli.llm import ModelOptions
-from envscaler.cli.out import boundary, note
+from envscaler.cli.out import boundary, kept, note
 from envscaler.cli.synth import ended
 
 __all__ = ["add_to"]
@@ -152,7 +152,7 @@ def _stage(
 ) -> int:
     from envscaler.session.drafting import Drafting, draft
 
-    with watched() as told:
+    with kept(), watched() as told:
         llm = (models or ModelOptions()).told()
         tell = lambda line: note(f"envscaler: {line}")  # noqa: E731
         made = draft(stage, run, Drafting(settings, llm, concurrency, overwrite, told, tell), **more)

@@ -19,7 +19,7 @@ from envscaler.diagnostics import printable
 from envscaler.errors import EnvscalerError, SpecError
 from envscaler.plugin.problems import PluginWarning
 
-__all__ = ["boundary", "echo", "echo_json", "note"]
+__all__ = ["boundary", "echo", "echo_json", "kept", "note"]
 
 
 def echo(text: str) -> None:
@@ -61,6 +61,16 @@ def boundary(command: Callable[..., int]) -> Callable[..., None]:
     run.__annotations__ = {name: one.annotation for name, one in signature.parameters.items()}
     run.__signature__ = signature  # type: ignore[attr-defined]
     return run
+
+
+@contextlib.contextmanager
+def kept() -> Iterator[None]:
+    """Around work that goes on where it was ended: Ctrl-C says so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        note("interrupted: what is finished is kept, and the same command goes on")
+        raise
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from envscaler.cli import exits
 from envscaler.cli.bar import bar
 from envscaler.cli.llm import ModelOptions
 from envscaler.cli.options import AnyHash, Jobs, SpecsFolder
-from envscaler.cli.out import boundary, echo, note
+from envscaler.cli.out import boundary, echo, kept, note
 from envscaler.texts import counted
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def rollout(
         },
         retries=retries, any_hash=any_hash,
     )  # fmt: skip
-    with _progress(not person) as progress:
+    with kept(), _progress(not person) as progress:
         rolled = play(
             scenarios, output, options, specs=specs, concurrency=1 if person else concurrency, jobs=jobs, executor=place,
             executor_settings=its, llm=models.told(), progress=progress, ask=_ask if person else None, tell=note,

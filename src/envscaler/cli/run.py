@@ -14,7 +14,7 @@ import typer
 
 from envscaler.cli.bar import Told, bar
 from envscaler.cli.options import Jobs, SpecFiles
-from envscaler.cli.out import boundary, echo, note
+from envscaler.cli.out import boundary, echo, kept, note
 from envscaler.texts import counted
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def run(
     """
     from envscaler.session.whole import WholeOptions, whole
 
-    with _progress() as (progress, ended):
+    with kept(), _progress() as (progress, ended):
         made = whole(
             specs, output, WholeOptions(count, seed, calls, force), jobs=jobs, progress=progress, ended=ended
         )  # fmt: skip

@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from envscaler.cli import authoring, exits
 from envscaler.cli.bar import bar
 from envscaler.cli.options import AnyHash, Jobs, Json, SpecFiles, SpecsFolder
-from envscaler.cli.out import boundary, echo, echo_json, note
+from envscaler.cli.out import boundary, echo, echo_json, kept, note
 from envscaler.texts import counted
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def make(
 
     named = tuple(name for part in (kinds or "").split(",") if (name := part.strip()))
     options = BatchOptions(count, seed, named, size, "" if states is None else str(states))
-    with _progress() as told:
+    with kept(), _progress() as told:
         made = make_scenarios(specs, output, options, jobs=jobs, run=run, as_yaml=as_yaml, progress=told)
     _show(made)
     return exits.OK if made.complete else exits.FINDINGS

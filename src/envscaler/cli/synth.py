@@ -23,7 +23,7 @@ from envscaler.cli.drafting_options import (
 )
 from envscaler.cli.growing import watched
 from envscaler.cli.llm import ModelOptions
-from envscaler.cli.out import boundary, echo, note
+from envscaler.cli.out import boundary, echo, kept, note
 from envscaler.texts import counted
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def synth(
     from envscaler.session.drafting import Drafting
     from envscaler.session.drafting import synth as drafted
 
-    with watched(theme is not None) as told:
+    with kept(), watched(theme is not None) as told:
         settings = said(source, selection, size, proof, batch=batch, tries=tries, seed=seed, sample=sample)
         options = Drafting(
             settings, models.told(), concurrency, overwrite, told, lambda line: note(f"envscaler: {line}")
