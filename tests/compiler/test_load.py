@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import pickle
 import sys
+import threading
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +146,23 @@ def test_a_spec_with_errors_is_not_compiled() -> None:
     checked = check_text("specs/faulty.yaml", SPEC.replace("it.weight", "it.wait"))
     with pytest.raises(SpecError):
         compile_spec(checked)
+
+
+def test_threads_that_load_one_module_at_once_get_one_class() -> None:
+    module = compile_spec(check_text("threads.yaml", SPEC))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            for _ in range(10):
+                for name in [n for n in sys.modules if n.startswith(f"envscaler_compiled.{module.name}_")]:
+                    del sys.modules[name]
+                together = threading.Barrier(8)
+
+                def load(_: int, together: threading.Barrier = together) -> type[Any]:
+                    together.wait()
+                    return load_class(module)
+
+                assert len(set(threads.map(load, range(8)))) == 1
+    finally:
+        sys.setswitchinterval(interval)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from envscaler.runtime import Environment
 
 __all__ = ["CompiledModule", "compile_spec", "load_again", "load_class", "load_expression"]
+
+_LOADING = threading.RLock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +64,10 @@ def load_class(module: CompiledModule) -> type[Environment]:
     digest = module.spec_hash.rpartition(":")[2][:12]
     name = f"envscaler_compiled.{module.name}_{digest}"
     filename = f"<compiled {module.spec_path} {digest}>"
-    known = sys.modules.get(name)
-    if known is None or getattr(known, "__source__", None) != (module.text, module.spec_path):
-        known = _execute(module, name, filename)
+    with _LOADING:  # a module is entered before it is whole
+        known = sys.modules.get(name)
+        if known is None or getattr(known, "__source__", None) != (module.text, module.spec_path):
+            known = _execute(module, name, filename)
     return cast("type[Environment]", getattr(known, module.class_name))
 
 
