@@ -106,7 +106,7 @@ def test_a_bad_row_of_twenty_is_told_and_the_others_go_on() -> None:
     with serving(Knowing()) as server:
         made = ends(1, synth(server))
     assert "tasks.jsonl:7: " in made.output
-    assert lost() == {"bad-row": 1}
+    assert lost() == {"bad-row": 1}, Path("out.run/losses.jsonl").read_text()
     assert {one["source"]["origin"]["line"] for one in manifests("out")} == {*range(1, 21)} - {7}
 
 
