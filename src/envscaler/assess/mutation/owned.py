@@ -165,7 +165,7 @@ class _Flow:
                 params = [a.arg for a in self.known.functions[name].args.args]
                 keys = {_key(arg): param for arg, param in zip(call.args, params, strict=False)}
                 left = _left(owned, node, self.known.removing)
-                places = {(state, keys.get(key, "")) for state, key in left if not key or key in keys}
+                places = {(state, keys[key] if key else "") for state, key in left if not key or key in keys}
                 self.calls.append((name, frozenset(places)))
 
     def _after(self, node: ast.AST, owned: frozenset[_Place]) -> frozenset[_Place]:
