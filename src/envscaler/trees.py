@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 import threading
 import warnings
-from typing import Final
+from typing import Any, Final
 
-__all__ = ["parsed"]
+__all__ = ["literal_value", "parsed", "parsed_expression"]
 
 _LOCK: Final = threading.Lock()
 
@@ -20,3 +20,15 @@ def parsed(source: str, feature_version: tuple[int, int] | None = None) -> ast.M
     with _LOCK, warnings.catch_warnings():  # these are all threads', too
         warnings.simplefilter("ignore")
         return ast.parse(source, feature_version=feature_version)
+
+
+def parsed_expression(source: str) -> ast.Expression:
+    """The tree of an expression. Raises what `ast.parse` does."""
+    with _LOCK:
+        return ast.parse(source, mode="eval")
+
+
+def literal_value(node: Any) -> Any:
+    """What a literal of LibCST stands for: it has Python parse it."""
+    with _LOCK:
+        return node.evaluated_value

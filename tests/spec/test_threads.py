@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-from envscaler.trees import parsed
+import libcst as cst
+
+from envscaler.trees import literal_value, parsed
 
 SOURCE = "def f(a, b):\n    return [x * (a + b) for x in range(10) if x % 2 == (a, [b, {x: -x}])]\n" * 20
 
@@ -33,3 +35,15 @@ def collecting() -> Iterator[None]:
 def test_trees_are_whole() -> None:
     with collecting(), ThreadPoolExecutor(4) as pool:
         assert {len(tree.body) for tree in pool.map(parsed, [SOURCE] * 24)} == {20}
+
+
+def test_literals_are_read_while_others_parse() -> None:
+    literal = cst.SimpleString('"word"')
+    with collecting(), ThreadPoolExecutor(4) as pool:
+        tasks = [
+            (pool.submit(parsed, SOURCE), pool.submit(lambda: {literal_value(literal) for _ in range(200)}))
+            for _ in range(12)
+        ]
+        trees, values = zip(*tasks, strict=True)
+        assert {len(tree.result().body) for tree in trees} == {20}
+        assert [value.result() for value in values] == [{"word"}] * 12

@@ -20,6 +20,7 @@ import libcst as cst
 
 from envscaler.spec.checked import CheckedBody
 from envscaler.spec.types import DATE, FLOAT, INT, MONEY, NUMBER, STR, Key, StateOf, Type, strip_null
+from envscaler.trees import parsed_expression
 
 __all__ = ["Hole", "Literals", "filled", "holes_of", "nodes_of", "stood_in"]
 
@@ -219,7 +220,7 @@ def filled(code: str, holes: Sequence[Hole], groups: Sequence[int]) -> str | Non
             wanted[hole.value(token)] = name
     wanted.pop(None, None)
     replacer = _Replacer(wanted)
-    tree = replacer.visit(ast.parse(f"(\n{code}\n)", mode="eval"))
+    tree = replacer.visit(parsed_expression(f"(\n{code}\n)"))
     if replacer.found != set(wanted.values()):
         return None
     names = ", ".join(f"_h{n}" for n in range(len(replacer.found)))

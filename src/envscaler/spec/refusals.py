@@ -11,6 +11,7 @@ from envscaler.spec.checked import Checked, CheckedBody
 from envscaler.spec.model import Constant, Param, Spec, ToolDef
 from envscaler.spec.prose import constant_text, formatted, render
 from envscaler.spec.types import Key, ListOf, strip_null
+from envscaler.trees import literal_value
 
 __all__ = ["Refusal", "Walked", "body_refusals", "missing_refusals", "tool_refusals"]
 
@@ -137,7 +138,7 @@ class _Walk:
     def text(self, node: cst.BaseExpression) -> str:
         match node:
             case cst.SimpleString():
-                return str(node.evaluated_value)
+                return str(literal_value(node))
             case cst.ConcatenatedString(left=left, right=right):
                 return self.text(left) + self.text(right)
             case cst.FormattedString(parts=parts):

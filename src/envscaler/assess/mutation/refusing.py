@@ -9,6 +9,7 @@ import libcst as cst
 from envscaler.assess.mutation.blocks import LogicBlock, one_line
 from envscaler.assess.mutation.mutants import Edit, Site
 from envscaler.spec.types import BOOL, FLOAT, INT, MONEY, NUMBER, STR, Type
+from envscaler.trees import literal_value
 
 __all__ = ["dropped_existence", "hidden_write", "missing_error", "wrong_error"]
 
@@ -27,7 +28,7 @@ def wrong_error(block: LogicBlock) -> Iterator[Site]:
         if message is not None and texts:
             yield block.replace(message, texts[0], node)
         if rule is not None and isinstance(rule.value, cst.SimpleString):
-            name = str(rule.value.evaluated_value)
+            name = str(literal_value(rule.value))
             if len(cited) > 1 and name in cited:
                 other = cited[(cited.index(name) + 1) % len(cited)]
                 yield block.replace(rule.value, f'"{other}"', node)

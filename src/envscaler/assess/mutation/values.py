@@ -23,6 +23,7 @@ from envscaler.spec.types import (
     Type,
     strip_null,
 )
+from envscaler.trees import literal_value
 
 __all__ = [
     "attribute_error", "enum_slip", "enum_typo", "missing_update", "swapped_arguments", "type_error", "wrong_field",
@@ -188,7 +189,7 @@ def _members(block: LogicBlock) -> Iterator[tuple[cst.SimpleString, Enum]]:
             continue
         note = block.note(node)
         found = _enum_of(block, node) if note is None or not isinstance(note.convert, Enum) else note.convert
-        if found is not None and node.evaluated_value in found.values and len(found.values) > 1:
+        if found is not None and literal_value(node) in found.values and len(found.values) > 1:
             yield node, found
 
 
@@ -235,16 +236,16 @@ def _enum(of: Type | None) -> Enum | None:
 def enum_slip(block: LogicBlock) -> Iterator[Site]:
     """Another member of the same enum."""
     for node, of in _members(block):
-        others = [v for v in of.values if v != node.evaluated_value and isinstance(v, str)]
+        others = [v for v in of.values if v != literal_value(node) and isinstance(v, str)]
         if others:
-            mine = of.values.index(str(node.evaluated_value))
+            mine = of.values.index(str(literal_value(node)))
             yield block.replace(node, f'"{others[mine % len(others)]}"', block.parents[node])
 
 
 def enum_typo(block: LogicBlock) -> Iterator[Site]:
     """A member is misspelt."""
     for node, of in _members(block):
-        value = str(node.evaluated_value)
+        value = str(literal_value(node))
         wrong = _misspelt(value)
         if wrong not in of.values:
             yield block.replace(node, f'"{wrong}"', block.parents[node])

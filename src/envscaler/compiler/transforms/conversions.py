@@ -10,6 +10,7 @@ from envscaler.compiler.transforms import lookups, nodes
 from envscaler.compiler.transforms.base import Case, Lowering
 from envscaler.spec.logic.relations import plain
 from envscaler.spec.types import ANY, FLOAT, MONEY, Nullable, Struct, Type, strip_null
+from envscaler.trees import literal_value
 
 CASES = (
     Case(
@@ -64,7 +65,7 @@ def _as_struct(
     for before, after in zip(original.elements, updated.elements, strict=True):
         assert isinstance(before, cst.DictElement)
         assert isinstance(before.key, cst.SimpleString)
-        values[str(before.key.evaluated_value)] = lookups.stored(low, before.value, after.value)
+        values[str(literal_value(before.key))] = lookups.stored(low, before.value, after.value)
     return lookups.display(low, values, target.fields)
 
 
@@ -75,8 +76,6 @@ def number(node: cst.BaseExpression) -> Decimal | None:
         return None if inner is None else -inner
     if isinstance(node, (cst.Integer, cst.Float)):
         return (
-            Decimal(str(node.evaluated_value))
-            if isinstance(node, cst.Integer)
-            else Decimal(node.value.replace("_", ""))
+            Decimal(str(literal_value(node))) if isinstance(node, cst.Integer) else Decimal(node.value.replace("_", ""))
         )
     return None

@@ -18,6 +18,7 @@ from envscaler.scenario.proof.trial import Trial
 from envscaler.scenario.wording.english import words_of
 from envscaler.scenario.wording.leaves import Leaf, leaves, source_of
 from envscaler.scenario.wording.told import tells, told
+from envscaler.trees import parsed_expression
 
 __all__ = ["arguments", "clauses", "literals", "origin"]
 
@@ -196,7 +197,7 @@ def literals(trial: Trial) -> Iterator[Reason]:
 
 def _constants(expr: str) -> Iterator[Any]:
     try:
-        tree = ast.parse(expr.strip(), mode="eval")
+        tree = parsed_expression(expr.strip())
     except SyntaxError:
         return
     for node in ast.walk(tree):

@@ -14,6 +14,7 @@ from envscaler.runtime import shapes as s
 from envscaler.scenario.search.ground import leaves
 from envscaler.scenario.world import ToolInfo, World
 from envscaler.spec.types import MONEY
+from envscaler.trees import parsed
 
 __all__ = ["Vocabulary"]
 
@@ -91,7 +92,7 @@ class Vocabulary:
         if tool not in self._compared:
             found: dict[_Compared, None] = {}
             for body in self.world.checked.with_helpers(self.world.checked.tools[tool]):
-                for node in ast.walk(ast.parse(body.block.source)):
+                for node in ast.walk(parsed(body.block.source)):
                     if isinstance(node, ast.Compare):
                         found |= dict.fromkeys(self._of_comparison(node))
             self._compared[tool] = tuple(one for one in found if 0 < len(str(one.value)) <= _SHORT)

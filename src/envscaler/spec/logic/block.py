@@ -17,6 +17,7 @@ from envscaler.spec.logic.scope import Env, Path
 from envscaler.spec.model import Param, Spec, StateDef
 from envscaler.spec.report import Report, suggest
 from envscaler.spec.types import Struct, Type
+from envscaler.trees import literal_value
 
 __all__ = ["Block", "HelperInfo", "Value", "World", "path_of"]
 
@@ -210,6 +211,6 @@ def _index(node: cst.BaseExpression) -> str | None:
         case cst.Name(value=name) | cst.Integer(value=name):
             return f"[{name}]"
         case cst.SimpleString():
-            return f"[{node.evaluated_value!r}]"
+            return f"[{literal_value(node)!r}]"
         case _:
             return None

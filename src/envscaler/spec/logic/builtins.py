@@ -51,6 +51,7 @@ from envscaler.spec.types import (
     Type,
     nullable,
 )
+from envscaler.trees import literal_value
 
 __all__ = ["builtin_call"]
 
@@ -117,7 +118,7 @@ def _cited(b: Block, node: cst.BaseExpression | None) -> None:
     if not isinstance(node, cst.SimpleString):
         b.say("wrong-type", node, "a rule is cited by its name, as a literal text")
         return
-    name = str(node.evaluated_value)
+    name = str(literal_value(node))
     infer(b, node)
     if name in rules:
         b.use("rule", name)

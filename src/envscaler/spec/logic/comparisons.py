@@ -31,6 +31,7 @@ from envscaler.spec.types import (
     Union,
     strip_null,
 )
+from envscaler.trees import literal_value
 
 __all__ = []
 
@@ -102,7 +103,7 @@ def _unlike(b: Block, node: cst.CSTNode, left: cst.BaseExpression, right: cst.Ba
     for a, c, other in ((x, y, right), (y, x, left)):
         enum = strip_null(a)
         if isinstance(enum, Enum) and isinstance(c, Enum) and isinstance(other, cst.SimpleString):
-            text = str(other.evaluated_value)
+            text = str(literal_value(other))
             if enum.name or len(enum.values) > 1:
                 b.unknown(
                     "unknown-member",
@@ -159,7 +160,7 @@ def _has_field(b: Block, left: cst.BaseExpression, of: Type) -> None:
     if not isinstance(left, cst.SimpleString):
         b.say("wrong-type", left, "the name of a field is a literal text here")
         return
-    name = str(left.evaluated_value)
+    name = str(literal_value(left))
     b.note(left, Value(literal(name)))
     structs = of.members if isinstance(of, Union) else (of.of,) if isinstance(of, Partial) else (of,)
     fields: dict[str, Field] = {}

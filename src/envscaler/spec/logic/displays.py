@@ -42,6 +42,7 @@ from envscaler.spec.types import (
     Union,
     strip_null,
 )
+from envscaler.trees import literal_value
 
 __all__ = []
 
@@ -102,7 +103,7 @@ def _object(b: Block, node: cst.Dict, elements: Sequence[cst.DictElement], targe
     items: dict[str, Type] = {}
     for part in elements:
         assert isinstance(part.key, cst.SimpleString)
-        name = str(part.key.evaluated_value)
+        name = str(literal_value(part.key))
         b.note(part.key, Value(literal(name)))
         if name in items:
             b.say("duplicate-entry", part.key, f"'{name}' stands twice in the dict")
@@ -243,7 +244,7 @@ def _format_spec(b: Block, part: cst.FormattedStringExpression, of: Type) -> str
 
 @rule(cst.SimpleString)
 def _text(b: Block, node: cst.SimpleString, expected: Type | None) -> Value:
-    return b.note(node, Value(literal(str(node.evaluated_value))))
+    return b.note(node, Value(literal(str(literal_value(node)))))
 
 
 @rule(cst.ConcatenatedString)
@@ -255,14 +256,14 @@ def _texts(b: Block, node: cst.ConcatenatedString, expected: Type | None) -> Val
 
 @rule(cst.Integer)
 def _integer(b: Block, node: cst.Integer, expected: Type | None) -> Value:
-    if abs(node.evaluated_value) >= _MAX_INT:
+    if abs(literal_value(node)) >= _MAX_INT:
         b.say("number-too-large", node, "whole numbers stay below 2**53")
     return b.note(node, Value(INT))
 
 
 @rule(cst.Float)
 def _float(b: Block, node: cst.Float, expected: Type | None) -> Value:
-    if not math.isfinite(float(node.evaluated_value)):
+    if not math.isfinite(float(literal_value(node))):
         b.say("number-too-large", node, "this is no finite number")
     return b.note(node, Value(FLOAT))
 

@@ -45,6 +45,7 @@ from envscaler.spec.types import (
     Union,
     nullable,
 )
+from envscaler.trees import literal_value
 
 __all__ = ["method_call", "remove"]
 
@@ -275,7 +276,7 @@ def _struct_method(b: Block, node: cst.Call, func: cst.Attribute, owner: Value, 
         b.say("wrong-type", name_node, "the name of a field is a literal text here")
         return Value(NEVER)
     of = owner.type.of if isinstance(owner.type, Partial) else owner.type
-    name = str(name_node.evaluated_value)
+    name = str(literal_value(name_node))
     infer(b, name_node)
     structs = of.members if isinstance(of, Union) else (of,)
     fields = [s.fields[name] for s in structs if isinstance(s, Struct) and name in s.fields]

@@ -42,6 +42,7 @@ from envscaler.spec.types import (
     Union,
     strip_null,
 )
+from envscaler.trees import literal_value
 
 __all__ = ["key_of", "record_state"]
 
@@ -313,7 +314,7 @@ def _subscript(b: Block, node: cst.Subscript, expected: Type | None) -> Value:
 def _field_fix(b: Block, node: cst.Subscript) -> str:
     index = node.slice[0].slice
     name = index.value if isinstance(index, cst.Index) else None
-    shown = str(name.evaluated_value) if isinstance(name, cst.SimpleString) else "FIELD"
+    shown = str(literal_value(name)) if isinstance(name, cst.SimpleString) else "FIELD"
     return f"write {b.source(node.value)}.{shown}"
 
 
@@ -355,7 +356,7 @@ def _object_item(
     b: Block, node: cst.Subscript, owner: Value, items: dict[str, Type], index: cst.BaseExpression
 ) -> Value:
     if isinstance(index, cst.SimpleString):
-        name = str(index.evaluated_value)
+        name = str(literal_value(index))
         b.note(index, Value(literal(name)))
         if name in items:
             return b.note(node, Value(items[name], frozen=owner.frozen, path=path_of(node)), Role("at", "dict"))

@@ -6,6 +6,7 @@ import libcst as cst
 
 from envscaler.spec.logic.block import Block, path_of
 from envscaler.spec.types import NEVER, NONE, Const, Enum, Nullable, Partial, Struct, Type, Union, strip_null
+from envscaler.trees import literal_value
 
 __all__ = ["narrow"]
 
@@ -71,7 +72,7 @@ def _equal(b: Block, left: cst.BaseExpression, right: cst.BaseExpression, equal:
     for subject, other in ((left, right), (right, left)):
         other_type = _type(b, other)
         if isinstance(other, cst.SimpleString):
-            _tag(b, subject, (str(other.evaluated_value),), equal)
+            _tag(b, subject, (str(literal_value(other)),), equal)
         path, of = path_of(subject), _type(b, subject)
         never_null = not isinstance(other_type, Nullable) and other_type not in (NONE, NEVER, None)
         if equal and path is not None and isinstance(of, Nullable) and never_null:
@@ -102,10 +103,10 @@ def _contained(b: Block, left: cst.BaseExpression, right: cst.BaseExpression, in
     of, path = _type(b, right), path_of(right)
     if isinstance(left, cst.SimpleString) and path is not None and isinstance(of, Struct | Partial | Union):
         if inside:
-            b.env.present.add((*path, str(left.evaluated_value)))
+            b.env.present.add((*path, str(literal_value(left))))
         return
     if isinstance(right, cst.Tuple | cst.List):
-        values = [e.value.evaluated_value for e in right.elements if isinstance(e.value, cst.SimpleString)]
+        values = [literal_value(e.value) for e in right.elements if isinstance(e.value, cst.SimpleString)]
         if len(values) == len(right.elements):
             texts = tuple(map(str, values))
             _tag(b, left, texts, inside)

@@ -31,6 +31,7 @@ from envscaler.spec.types import (
     Type,
     strip_null,
 )
+from envscaler.trees import literal_value
 
 __all__ = ["condition", "operation", "operator_text"]
 
@@ -67,7 +68,8 @@ def _constant(node: cst.BaseExpression) -> int | None:
     """The value of whole-number literals and powers of them; None when it is no constant or beyond 2**53."""
     match node:
         case cst.Integer():
-            return node.evaluated_value
+            value: int = literal_value(node)
+            return value
         case cst.BinaryOperation(operator=cst.Power(), left=left, right=right):
             base, power = _constant(left), _constant(right)
             if base is None or power is None or (abs(base) > 1 and power > 53):

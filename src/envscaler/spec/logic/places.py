@@ -10,6 +10,7 @@ from envscaler.spec.logic.block import Block, Value
 from envscaler.spec.logic.relations import assignable, join
 from envscaler.spec.logic.storing import an
 from envscaler.spec.types import NEVER, DictOf, ListOf, Obj, Partial, Struct, Type, Union, strip_null
+from envscaler.trees import literal_value
 
 __all__ = ["change", "grows", "joined_local"]
 
@@ -134,7 +135,7 @@ def _widen(b: Block, place: cst.BaseExpression, of: Type) -> None:
         case DictOf(key=key):
             _widen(b, place.value, DictOf(of, key))
         case Obj(items=items) if isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString):
-            entries = {**dict(items), str(index.value.evaluated_value): of}
+            entries = {**dict(items), str(literal_value(index.value)): of}
             _widen(b, place.value, Obj(tuple(entries.items())))
         case _:
             pass

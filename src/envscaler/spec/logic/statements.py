@@ -38,6 +38,7 @@ from envscaler.spec.types import (
     Union,
     strip_null,
 )  # fmt: skip
+from envscaler.trees import literal_value
 
 __all__ = ["check_statements"]
 
@@ -367,7 +368,7 @@ class _Statements:
             and isinstance(target.value, cst.Name)
             and target.value.value in b.env.names
         ):
-            items = {**dict(of.items), str(key.evaluated_value): value.type}
+            items = {**dict(of.items), str(literal_value(key)): value.type}
             local = b.env.names[target.value.value]
             b.env.names[target.value.value] = local.__class__(
                 Obj(tuple(items.items())), local.kind, local.view, local.frozen

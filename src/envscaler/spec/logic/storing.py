@@ -34,6 +34,7 @@ from envscaler.spec.types import (
     Type,
     strip_null,
 )
+from envscaler.trees import literal_value
 
 __all__ = ["an", "date_literal", "money_literal", "number_literal", "store"]
 
@@ -83,7 +84,7 @@ def _cannot_store(b: Block, node: cst.BaseExpression, value: Type, place: Type, 
         maybe_null(b, node, value)
         return
     if isinstance(target, Enum) and isinstance(value, Enum) and isinstance(node, cst.SimpleString):
-        text = str(node.evaluated_value)
+        text = str(literal_value(node))
         b.unknown(
             "unknown-member",
             node,
@@ -150,7 +151,7 @@ def date_literal(b: Block, node: cst.BaseExpression, of: Type) -> bool:
     """Whether a text literal is a date (time, datetime) in canonical form; a diagnostic when it is not."""
     assert isinstance(node, cst.SimpleString)
     assert isinstance(of, Scalar)
-    text = str(node.evaluated_value)
+    text = str(literal_value(node))
     try:
         canonical = parse_scalar(text, of, zoned=b.world.spec.zoned)
     except NotA as reason:
