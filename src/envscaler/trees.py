@@ -1,6 +1,7 @@
 """Python source as a syntax tree, one thread at a time.
 
-CPython 3.11 counts how deep a tree is in one place for all threads: two that parse at once can fail with a SystemError.
+CPython up to 3.11.7 and 3.12.1 counts how deep a tree is in one place for all threads (gh-106905): of two that parse at once,
+one can fail with a SystemError. Who is in the way may be a library that cannot be asked to wait; then it is tried again.
 """
 
 from __future__ import annotations
@@ -8,27 +9,49 @@ from __future__ import annotations
 import ast
 import threading
 import warnings
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
 
-__all__ = ["literal_value", "parsed", "parsed_expression"]
+__all__ = ["alone", "literal_value", "parsed", "parsed_expression"]
 
-_LOCK: Final = threading.Lock()
+T = TypeVar("T")
+
+_LOCK: Final = threading.RLock()
+_TRIES: Final = 20
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """While this is open, no other thread makes trees by this module."""
+    with _LOCK:
+        yield
+
+
+def _whole(make: Callable[[], T]) -> T:
+    """What ``make`` gives, tried again where another thread's tree was in its way."""
+    with _LOCK:
+        for _ in range(_TRIES):
+            try:
+                return make()
+            except SystemError as error:
+                if "recursion depth mismatch" not in str(error):
+                    raise
+        return make()
 
 
 def parsed(source: str, feature_version: tuple[int, int] | None = None) -> ast.Module:
     """The tree of a module, without warnings. Raises what `ast.parse` does."""
     with _LOCK, warnings.catch_warnings():  # these are all threads', too
         warnings.simplefilter("ignore")
-        return ast.parse(source, feature_version=feature_version)
+        return _whole(lambda: ast.parse(source, feature_version=feature_version))
 
 
 def parsed_expression(source: str) -> ast.Expression:
     """The tree of an expression. Raises what `ast.parse` does."""
-    with _LOCK:
-        return ast.parse(source, mode="eval")
+    return _whole(lambda: ast.parse(source, mode="eval"))
 
 
 def literal_value(node: Any) -> Any:
     """What a literal of LibCST stands for: it has Python parse it."""
-    with _LOCK:
-        return node.evaluated_value
+    return _whole(lambda: node.evaluated_value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import time
 from collections.abc import Iterator
@@ -47,3 +48,13 @@ def test_literals_are_read_while_others_parse() -> None:
         trees, values = zip(*tasks, strict=True)
         assert {len(tree.result().body) for tree in trees} == {20}
         assert [value.result() for value in values] == [{"word"}] * 12
+
+
+def test_who_does_not_wait_is_no_harm() -> None:
+    """Libraries parse signatures whenever they make a class."""
+    with collecting(), ThreadPoolExecutor(4) as pool:
+        tasks = [
+            (pool.submit(parsed, SOURCE), pool.submit(lambda: [ast.parse("x", mode="eval") for _ in range(300)]))
+            for _ in range(12)
+        ]
+        assert {len(ours.result().body) for ours, _ in tasks} == {20}

@@ -6,12 +6,14 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from envscaler.errors import UsageError
 from envscaler.llm.errors import InvalidReplyError
 from envscaler.llm.messages import Message, Output, Reply, Request, Tool
 from envscaler.llm.replies import accepted
+from envscaler.trees import alone
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -27,6 +29,15 @@ _LONGEST = (
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n[ \t]*```", re.DOTALL)
 
 
+@lru_cache(maxsize=128)
+def _reader(model: type[BaseModel]) -> Any:
+    """What instructor makes of a model, once for each."""
+    import instructor
+
+    with alone():  # a model is made, for which Python parses signatures
+        return instructor.openai_schema(model)
+
+
 class Shape(Generic[M]):
     """One pydantic model, and one way to ask for it: ``mode`` is `tools`, `json_schema`, `json` or `text`.
 
@@ -35,11 +46,9 @@ class Shape(Generic[M]):
     """
 
     def __init__(self, model: type[M], mode: str) -> None:
-        import instructor
-
         self._model = model
         self._mode = mode
-        self._reader: Any = instructor.openai_schema(model)
+        self._reader = _reader(model)
         made = self._reader.openai_schema
         if made["parameters"].get("type") != "object":
             raise UsageError(f"{model.__name__} is not an object: structured replies are JSON objects")
