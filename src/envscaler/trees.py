@@ -9,28 +9,22 @@ from __future__ import annotations
 import ast
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-__all__ = ["alone", "literal_value", "parsed", "parsed_expression"]
+__all__ = ["ALONE", "literal_value", "parsed", "parsed_expression"]
 
 T = TypeVar("T")
 
-_LOCK: Final = threading.RLock()
+ALONE: Final = threading.RLock()
+"""Who holds it is the only one to make trees by this module."""
+
 _TRIES: Final = 20
-
-
-@contextmanager
-def alone() -> Iterator[None]:
-    """While this is open, no other thread makes trees by this module."""
-    with _LOCK:
-        yield
 
 
 def _whole(make: Callable[[], T]) -> T:
     """What ``make`` gives, tried again where another thread's tree was in its way."""
-    with _LOCK:
+    with ALONE:
         for _ in range(_TRIES):
             try:
                 return make()
@@ -42,7 +36,7 @@ def _whole(make: Callable[[], T]) -> T:
 
 def parsed(source: str, feature_version: tuple[int, int] | None = None) -> ast.Module:
     """The tree of a module, without warnings. Raises what `ast.parse` does."""
-    with _LOCK, warnings.catch_warnings():  # these are all threads', too
+    with ALONE, warnings.catch_warnings():  # these are all threads', too
         warnings.simplefilter("ignore")
         return _whole(lambda: ast.parse(source, feature_version=feature_version))
 

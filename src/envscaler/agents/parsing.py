@@ -37,6 +37,7 @@ _BODY = re.compile(r'(?:[^"<]++|"(?:[^"\\\n]++|\\.)*+"|<(?!/?tool_call>))*+')
 _BARE = re.compile(r'^[ \t]*+\{\s*+"name"\s*+:\s*+"[^"\n]*+"\s*+,\s*+"arguments"\s*+:', re.MULTILINE)
 _FENCE: Final = re.compile(r"```\w*[ \t]*\n\s*\Z")  # before a call
 _FENCED: Final = re.compile(r"\A\s*```[ \t]*(?=\n|\Z)")  # after one
+_DOUBLED: Final = re.compile(r"[ \t\r\n]*+(\{)[ \t\r\n]*+\{")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _KEYS: Final = ("name", "arguments")
 
@@ -194,9 +195,6 @@ def _read_call(text: str, begin: int) -> tuple[_Call | None, str, int]:
         end_mark = "" if reason.endswith("?") else "."
         problem = f"A call could not be read: {printable(reason)}{end_mark} Nothing of it was done. Write {CALL_FORM}."
         return None, problem, len(text) if closed < 0 else closed + len(_CLOSE)
-
-
-_DOUBLED: Final = re.compile(r"[ \t\r\n]*+(\{)[ \t\r\n]*+\{")
 
 
 def _singly(body: str) -> str:

@@ -15,7 +15,7 @@ from envscaler.cli import exits
 from envscaler.cli.bar import bar
 from envscaler.cli.llm import ModelOptions
 from envscaler.cli.options import Jobs, SpecFiles
-from envscaler.cli.out import boundary, echo, note
+from envscaler.cli.out import boundary, echo, kept, note
 from envscaler.texts import counted
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def assess(
     if threshold is not None and not 0 <= threshold <= 1:
         raise _usage(f"--threshold lies between 0 and 1, not {threshold:g}")
     found: list[Assessed] = []
-    with _progress(len(specs)) as (progress, tell, done):
+    with kept(run is not None), _progress(len(specs)) as (progress, tell, done):
         for one in session.assess(
             specs, names, settings=settings, jobs=jobs, run=run, progress=progress, llm=models.told(), tell=tell
         ):

@@ -13,7 +13,7 @@ from envscaler.cli import exits
 from envscaler.cli.bar import bar
 from envscaler.cli.llm import ModelOptions
 from envscaler.cli.options import AnyHash, SpecsFolder
-from envscaler.cli.out import boundary, echo, note
+from envscaler.cli.out import boundary, echo, kept, note
 from envscaler.errors import UsageError
 from envscaler.texts import counted
 
@@ -136,7 +136,7 @@ def export(
         () if "any" in statuses else statuses, malformed, bounds, min_reward, duplicates, best, judge, talks
     )
     told = _settings(settings or []) | ({} if reasoning is None else {"reasoning": reasoning.value})
-    with bar("judging", wanted=judge) as progress:
+    with kept(judge), bar("judging", wanted=judge) as progress:
         judges = JudgeOptions(models.told(), concurrency, progress, note)
         options = ExportOptions(told, _share(split), seed, force, specs, any_hash, judges)
         made = write(sources, output, form, filters, options)

@@ -64,12 +64,13 @@ def boundary(command: Callable[..., int]) -> Callable[..., None]:
 
 
 @contextlib.contextmanager
-def kept() -> Iterator[None]:
-    """Around work that goes on where it was ended: Ctrl-C says so."""
+def kept(wanted: bool = True) -> Iterator[None]:
+    """Around work that goes on where it was ended, if that is ``wanted``: Ctrl-C says so."""
     try:
         yield
     except KeyboardInterrupt:
-        note("interrupted: what is finished is kept, and the same command goes on")
+        if wanted:
+            note("interrupted: what is finished is kept, and the same command goes on")
         raise
 
 

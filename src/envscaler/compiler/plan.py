@@ -14,10 +14,21 @@ from envscaler.compiler.ending import ending
 from envscaler.compiler.identifiers import upper_snake
 from envscaler.compiler.layout import Doc, Group, Prefixed, call, flat
 from envscaler.compiler.literals import literal, quoted
+from envscaler.compiler.module_parts import (
+    Binder,
+    CheckFunction,
+    Function,
+    Method,
+    ModulePlan,
+    Named,
+    RuleFunction,
+    ToolPlan,
+    ToolsClass,
+)
 from envscaler.compiler.naming import Naming
 from envscaler.compiler.prologue import only_looked_up, prologue, signature_default, type_text
-from envscaler.compiler.results import Result, result_functions
-from envscaler.compiler.statement import Stmt, bound
+from envscaler.compiler.results import result_functions
+from envscaler.compiler.statement import bound
 from envscaler.compiler.transforms import lower
 from envscaler.compiler.transforms.base import Kept
 from envscaler.spec.checked import Checked, CheckedBody
@@ -26,133 +37,9 @@ from envscaler.spec.model import HelperDef, Param, RuleDef, Spec, StateDef, Tool
 from envscaler.spec.prose import render
 from envscaler.spec.types import MISSING, MONEY, Enum, Field, ListOf, Nullable, Struct, Type, Union, strip_null
 
-__all__ = ["Function", "Method", "ModulePlan", "Named", "RuleFunction", "make_plan", "module_names"]
+__all__ = ["make_plan", "module_names"]
 
 _LONG_STATE = 64 * 1024  # characters; beyond, the initial state is JSON text, which Python reads much faster than code
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """``name = value``, with a word on the right where it helps."""
-
-    name: str
-    value: Doc
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A function: ``signature`` is what stands between the parentheses; then docstring, prologue, body.
-
-    ``body`` is indented by four and ends without a newline, "" when there is none; ``lines`` are its statements' places in
-    the spec (see Lowered).
-    """
-
-    name: str
-    signature: Group
-    returns: str
-    doc: str
-    prologue: tuple[Stmt, ...] = ()
-    body: str = ""
-    lines: tuple[tuple[int, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RuleFunction:
-    """A rule as a function of one expression; ``open`` brackets it when it goes over several lines."""
-
-    name: str
-    signature: Group
-    doc: str
-    body: str
-    lines: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CheckFunction:
-    """What is done for each record that a call changed, with `key`, `old` and `new` at hand."""
-
-    name: str
-    state_class: str
-    doc: str
-    each: tuple[Stmt, ...]
-    equal: str
-
-    @property
-    def marks_all(self) -> bool:
-        """Whether rules may have to be looked at again for all records of a collection."""
-        return any("every[" in s.logic for s in self.each)
-
-
-@dataclass(frozen=True, slots=True)
-class Binder:
-    """The quick way from a mapping of arguments to a tool: the test that it is not for this one, and the call."""
-
-    name: str
-    test: str
-    call: Group
-    end: str
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """A tool as a method: its signature, and the call of its function.
-
-    ``end``, as in Binder, says how what was written is kept: by a "commit", or "done" already, or "nothing" was written.
-    """
-
-    name: str
-    own: str
-    signature: Group
-    doc: str
-    call: Group
-    tool: str
-    end: str
-
-
-@dataclass(frozen=True, slots=True)
-class ToolPlan:
-    """A tool or setup function: its parameters' descriptions, the function, for the agent's tools the quick way to it."""
-
-    params: Named
-    function: Function
-    binder: Binder | None
-
-
-@dataclass(frozen=True, slots=True)
-class ToolsClass:
-    name: str
-    doc: str
-    methods: tuple[Method, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ModulePlan:
-    """All of a module, section by section, in order."""
-
-    doc: str
-    constants: tuple[Named, ...]
-    types: tuple[Named, ...]
-    states: Group
-    state_class: str
-    state_parts: tuple[tuple[str, str], ...]  # name and annotation
-    results: tuple[Result, ...]
-    moves: tuple[Named, ...]
-    rules: tuple[RuleFunction, ...]
-    checks: tuple[CheckFunction, ...]
-    helpers: tuple[Function, ...]
-    tools: tuple[ToolPlan, ...]
-    setup: tuple[ToolPlan, ...]
-    tool_classes: tuple[ToolsClass, ...]
-    class_name: str
-    class_doc: str
-    attributes: tuple[Named, ...]
-    spec_file: str
-
-    @property
-    def slots(self) -> Group:
-        """The names of the states, as the state class declares them."""
-        return Group("(", tuple(quoted(name) for name, _ in self.state_parts), ")", single_comma=True)
 
 
 def make_plan(checked: Checked, *, keeping: bool = True) -> ModulePlan:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from envscaler.compiler import templates
 from envscaler.compiler.literals import quoted
-from envscaler.compiler.plan import ModulePlan
+from envscaler.compiler.module_parts import ModulePlan
 from envscaler.compiler.sourcemap import compact, line_map
 from envscaler.trees import parsed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from envscaler.compiler.plan import Function, ModulePlan, RuleFunction
+from envscaler.compiler.module_parts import Function, ModulePlan, RuleFunction
 from envscaler.compiler.statement import Stmt
 
 __all__ = ["compact", "line_map"]

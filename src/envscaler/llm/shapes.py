@@ -13,7 +13,7 @@ from envscaler.errors import UsageError
 from envscaler.llm.errors import InvalidReplyError
 from envscaler.llm.messages import Message, Output, Reply, Request, Tool
 from envscaler.llm.replies import accepted
-from envscaler.trees import alone
+from envscaler.trees import ALONE
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -34,7 +34,7 @@ def _reader(model: type[BaseModel]) -> Any:
     """What instructor makes of a model, once for each."""
     import instructor
 
-    with alone():  # a model is made, for which Python parses signatures
+    with ALONE:  # a model is made, for which Python parses signatures
         return instructor.openai_schema(model)
 
 

@@ -137,9 +137,9 @@ class HelperDef:
 @dataclass(frozen=True, slots=True)
 class Example:
     """``given`` patches the initial state (a deep merge by state, key and field; null in the place of a record removes it);
-    ``at`` is the episode's `now` where it is not the spec's clock;
     ``then`` lists expected final fields (objects are compared in the named keys only, lists whole; null: no such record).
-    Both name states and keys also where the state's JSON form is a list or flat."""
+    Both name states and keys also where the state's JSON form is a list or flat. ``at`` is the episode's `now`, None for the
+    spec's clock."""
 
     call: Mapping[str, Any]  # arguments as JSON
     given: Mapping[str, Any] | None

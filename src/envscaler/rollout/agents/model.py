@@ -15,8 +15,7 @@ DEFAULTS: Final[dict[str, Any]] = {"temperature": None, "max_tokens": 4096, "rea
 """``max_tokens``: of one reply. ``reasoning``: `removed` or `kept` when the model is shown what it said before. ``role``: the
 role whose model is asked."""
 
-
-_WRITTEN: Final[dict[str, Any]] = {**DEFAULTS, "calls": "tagged"}
+_OF_TEXT: Final[dict[str, Any]] = {**DEFAULTS, "calls": "tagged"}
 """``calls``: `tagged`, or `bare` where calls without tags are run, too."""
 
 
@@ -31,8 +30,8 @@ def text_agent(part: Part) -> LlmPolicy:
 
 
 def _agent(part: Part, who: str, form: Literal["native", "text"]) -> LlmPolicy:
-    settings = read_settings(who, part.settings, DEFAULTS if form == "native" else _WRITTEN)
-    if settings.get("calls", "bare") not in ("tagged", "bare"):
+    settings = read_settings(who, part.settings, DEFAULTS if form == "native" else _OF_TEXT)
+    if settings.get("calls", "tagged") not in ("tagged", "bare"):
         raise UsageError(f"{who}: calls are tagged or bare, not {settings['calls']!r}")
     if settings["reasoning"] not in ("removed", "kept"):
         raise UsageError(f"{who}: reasoning is removed or kept, not {settings['reasoning']!r}")

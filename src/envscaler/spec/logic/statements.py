@@ -363,18 +363,15 @@ class _Statements:
         b = self.b
         value = infer(b, node)
         b.note(target, Value(value.type), Role("at", "dict"))
-        if (
-            isinstance(key, cst.SimpleString)
-            and isinstance(target.value, cst.Name)
-            and target.value.value in b.env.names
-        ):
+        name = target.value
+        if not isinstance(name, cst.Name):
+            return
+        if isinstance(key, cst.SimpleString) and name.value in b.env.names:
             items = {**dict(of.items), str(literal_value(key)): value.type}
-            local = b.env.names[target.value.value]
-            b.env.names[target.value.value] = local.__class__(
-                Obj(tuple(items.items())), local.kind, local.view, local.frozen
-            )
-        elif isinstance(target.value, cst.Name):
-            joined_local(b, target.value, owner, DictOf(value.type), node)
+            local = b.env.names[name.value]
+            b.env.names[name.value] = local.__class__(Obj(tuple(items.items())), local.kind, local.view, local.frozen)
+        else:
+            joined_local(b, name, owner, DictOf(value.type), node)
 
     def _augmented(self, node: cst.AugAssign) -> None:
         b = self.b
