@@ -22,6 +22,7 @@ from envscaler.llm.backends.scripted import ScriptedBackend
 from envscaler.llm.messages import Message, Reply
 from tests.llm.conftest import Open
 from tests.llm.server import Server, Step, call, status, text
+from tests.soon import SOON
 
 
 class Plan(BaseModel):
@@ -189,7 +190,7 @@ def test_a_claim_of_a_killed_process_is_taken_over(models: Open, server: Server,
     opened = models(server.llm(), cache=str(tmp_path / "cache"))
     began = time.monotonic()
     assert opened.run(opened.role("agent").chat("question 0")).content == "echo: question 0"
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < SOON
 
 
 def test_a_claim_of_a_process_that_hangs_runs_out(tmp_path: Path) -> None:
@@ -209,7 +210,7 @@ def test_a_claim_of_a_process_that_hangs_runs_out(tmp_path: Path) -> None:
 
     began = time.monotonic()
     assert asyncio.run(ask()) == (reply, False)
-    assert 0.15 < time.monotonic() - began < 3
+    assert 0.15 < time.monotonic() - began < SOON
 
 
 # -- many at once
@@ -253,7 +254,7 @@ def test_another_exception_cancels_the_rest(models: Open, server: Server) -> Non
         asyncio.run(in_order([llm.chat("a"), broken(), sleeping()]))
 
 
-def test_ctrl_c_stops_within_a_second_and_keeps_what_is_done(models: Open, server: Server, tmp_path: Path) -> None:
+def test_ctrl_c_stops_at_once_and_keeps_what_is_done(models: Open, server: Server, tmp_path: Path) -> None:
     server.otherwise = lambda said: Step(fault="hang") if int(said.split()[1]) >= 5 else text(said)
     process = start(server, tmp_path, 12, concurrency=12)
     assert process.stdout is not None
@@ -261,8 +262,8 @@ def test_ctrl_c_stops_within_a_second_and_keeps_what_is_done(models: Open, serve
     until(lambda: server.seen == 12, process)
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=10)
-    assert time.monotonic() - began < 1
+    _, err = process.communicate(timeout=60)
+    assert time.monotonic() - began < SOON
     assert process.returncode == 130, err
     assert sorted(done) == [f"{n} question {n}\n" for n in range(5)]
     from envscaler.session.llm import cost
@@ -270,7 +271,7 @@ def test_ctrl_c_stops_within_a_second_and_keeps_what_is_done(models: Open, serve
     total = cost(tmp_path / "run").total
     assert (total.attempts, total.failed, total.uncounted) == (12, 7, 7)
     server.otherwise = lambda said: text(said)
-    start(server, tmp_path, 12).communicate(timeout=30)
+    start(server, tmp_path, 12).communicate(timeout=60)
     assert server.seen == 12 + 7
 
 

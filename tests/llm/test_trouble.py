@@ -17,6 +17,7 @@ from envscaler.errors import EnvscalerError
 from envscaler.llm import Answer, Llm, errors
 from tests.llm.conftest import KEY, Open
 from tests.llm.server import TOKENS_IN, TOKENS_OUT, Server, Step, call, status, text
+from tests.soon import SOON
 
 FAST = {"backoff": "0.01", "timeout": "5"}
 
@@ -108,14 +109,14 @@ def test_a_hint_past_the_patience_ends_the_call_at_once(models: Open, server: Se
     start = time.monotonic()
     with pytest.raises(errors.RateLimitError) as caught:
         chat(llm)
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < SOON
     assert caught.value.retry_after == 900
 
 
 def test_waiting_for_ones_turn_is_not_counted(models: Open, server: Server) -> None:
-    server.otherwise = lambda said: text(said, delay=0.1)
-    server.steps = [text("one", delay=0.1)] * 4 + [status(500)]
-    llm = role(models, server, "openai", concurrency=1, patience=0.3)
+    server.otherwise = lambda said: text(said, delay=0.3)
+    server.steps = [text("one", delay=0.3)] * 4 + [status(500)]
+    llm = role(models, server, "openai", concurrency=1, patience=1.2)
 
     async def five() -> list[Answer]:
         answers = await asyncio.gather(*(llm.chat(str(n)) for n in range(5)))
@@ -133,7 +134,7 @@ def test_after_a_hint_past_the_patience_others_are_not_held(models: Open, server
         chat(llm)
     start = time.monotonic()
     assert chat(llm).content == "echo: hello"
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < SOON
 
 
 def test_a_hint_may_be_a_date(models: Open, server: Server) -> None:
@@ -168,7 +169,7 @@ def test_time_is_bounded(models: Open, server: Server) -> None:
     start = time.monotonic()
     with pytest.raises(errors.ServerError):
         chat(role(models, server, "openai", attempts=99, patience=0.3, backoff=0.05))
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < SOON
 
 
 @pytest.mark.parametrize("fault", ["hang", "drip"])
@@ -178,7 +179,7 @@ def test_an_answer_that_does_not_come_is_given_up(models: Open, server: Server, 
     start = time.monotonic()
     with pytest.raises(errors.DeadlineError, match=r"0\.2 s"):
         chat(llm)
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < SOON
     assert outcomes(llm) == ["timeout"]
     (attempt,) = llm.ledger.attempts()
     assert attempt.usage.tokens_in is None  # it may have been billed, and nobody said
@@ -186,9 +187,10 @@ def test_an_answer_that_does_not_come_is_given_up(models: Open, server: Server, 
 
 def test_a_hang_is_tried_again(models: Open, server: Server, protocol: str) -> None:
     server.steps = [Step(fault="hang")]
-    llm = role(models, server, protocol, timeout=0.3)
+    llm = role(models, server, protocol, timeout=0.5)
     assert chat(llm).content == "echo: hello"
-    assert outcomes(llm) == ["timeout", "ok"]
+    *first, last = outcomes(llm)
+    assert (set(first), last) == ({"timeout"}, "ok")  # on a busy machine a second one may come too late as well
 
 
 @pytest.mark.parametrize("fault", ["drop", "half"])

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from envscaler.work import Run
+from tests.soon import SOON
 from tests.work.kills import outcomes
 
 ROOT = Path(__file__).parents[2]
@@ -93,9 +94,9 @@ def test_one_of_two_programs_is_killed(tmp_path: Path) -> None:
     time.sleep(0.05)
     victim.kill()
     began = time.monotonic()
-    output, errors = heir.communicate(timeout=25)
+    output, errors = heir.communicate(timeout=60)
     assert (heir.returncode, output) == (0, "open\nfinished\n"), errors
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < SOON
     victim.communicate()
     assert set(outcomes(tmp_path / "run").values()) == {1}
     assert len(outcomes(tmp_path / "run")) == 150
@@ -104,7 +105,7 @@ def test_one_of_two_programs_is_killed(tmp_path: Path) -> None:
 @posix
 @pytest.mark.parametrize("executor", ["process", "threads", "processes", "async"])
 def test_ctrl_c(tmp_path: Path, executor: str) -> None:
-    """Stops within a second, keeps what is done, gives back what was under way."""
+    """Stops at once, keeps what is done, gives back what was under way."""
     program = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED, str(tmp_path), executor],
         env=ENVIRONMENT,
@@ -115,11 +116,11 @@ def test_ctrl_c(tmp_path: Path, executor: str) -> None:
     time.sleep(0.2)
     began = time.monotonic()
     os.killpg(program.pid, signal.SIGINT)  # as a terminal does it: to all processes of the group
-    _, errors = program.communicate(timeout=10)
+    _, errors = program.communicate(timeout=60)
     seconds = time.monotonic() - began
     assert program.returncode == 130, errors
     assert errors == ""
-    assert seconds < 1.5  # a second, and the end of the interpreter
+    assert seconds < SOON
     with Run.open(tmp_path) as run:
         assert [u.state for u in run.units()] == ["done", "pending", "pending", "pending"]
 
@@ -166,21 +167,21 @@ def holder(folder: Path, lease: float, seconds: float) -> subprocess.Popen[str]:
 @posix
 def test_a_process_that_stands_still_loses_its_claims(tmp_path: Path) -> None:
     """After a lease without a heartbeat another process takes the unit; whoever finishes second is not counted."""
-    program = holder(tmp_path, 0.4, 0.3)
+    program = holder(tmp_path, 0.4, 1.5)
     program.send_signal(signal.SIGSTOP)
     try:
         with Run.open(tmp_path, lease=0.4) as run:
             began = time.monotonic()
-            [outcome] = run.map("sleep", lambda _: "taken over", [0.3])
+            [outcome] = run.map("sleep", lambda _: "taken over", [1.5])
             assert (outcome.result, outcome.fresh) == ("taken over", True)
             assert time.monotonic() - began > 0.3
     finally:
         program.send_signal(signal.SIGCONT)
-    assert program.communicate(timeout=20)[0] == "skipped\nfinished\n"
+    assert program.communicate(timeout=60)[0] == "skipped\nfinished\n"
     with Run.open(tmp_path) as run:
         [unit] = run.units()
         assert (unit.state, unit.attempts) == ("done", 1)
-        kept = run.kept("sleep", 0.3)
+        kept = run.kept("sleep", 1.5)
         assert kept is not None
         assert kept.value == "taken over"
 
@@ -188,8 +189,8 @@ def test_a_process_that_stands_still_loses_its_claims(tmp_path: Path) -> None:
 @posix
 def test_a_process_that_lives_keeps_its_claims(tmp_path: Path) -> None:
     """A unit may take much longer than the lease, as long as its process beats."""
-    program = holder(tmp_path, 0.5, 1.5)
-    with Run.open(tmp_path, lease=0.5) as run:
-        [outcome] = run.map("sleep", lambda _: "taken over", [1.5])
+    program = holder(tmp_path, 1.0, 2.5)
+    with Run.open(tmp_path, lease=1.0) as run:
+        [outcome] = run.map("sleep", lambda _: "taken over", [2.5])
         assert (outcome.result, outcome.fresh) == (None, False)
-    program.communicate(timeout=20)
+    program.communicate(timeout=60)
