@@ -1,95 +1,316 @@
-"""States at the border of what a spec allows: the initial one with a field changed, accepted or refused by the original."""
+"""States at the border of what a spec allows: known ones with a value changed or a record twice, and calls made in them."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
 
+from envscaler.assess.mutation.near import is_time, times_near
+from envscaler.assess.mutation.tapes import Step, Tape
 from envscaler.errors import EnvscalerError
 from envscaler.runtime import Environment
 
-__all__ = ["Probe", "Probes", "difference_of_states", "probes"]
+__all__ = ["Bounds", "Probe", "Probes", "difference_of_states", "probes", "tapes_in"]
 
-_RECORDS: Final = 3  # of a collection
-_MOST: Final = 600
+_MOST: Final = 3000
+_PLACES: Final = 3  # of each shape, so of each field of a collection
+_DONORS: Final = 8  # other values of a field
+_TWICE: Final = 2  # records of a collection that are there again
+_COPIES: Final = (1, 2, 3, 5)  # as often
 _NUMBERS: Final = (0, 1, -1, 2)
+_STARTS: Final = 1000  # accepted states in which calls are tried
+_CALLS: Final = 16  # in each of them
+_ONE_TOOL: Final = 80  # recorded calls of a tool to choose from
 
-Probe = tuple[tuple[Any, ...], Any, str | None]
-"""Where in the state (keys and indices), the value put there, and the first problem that the original has with it."""
+_T = TypeVar("_T")
+
+Place = tuple[Any, ...]
+"""Where in a state: keys and indices."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a spec tells of values. ``fields``: those at and beside declared bounds and the members of enums, by the outside
+    name of a field; ``constants``: the values of the spec's constants, as JSON."""
+
+    fields: Mapping[str, tuple[Any, ...]]
+    constants: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One changed state: ``start`` counts the known states, ``new`` stands at ``place`` of it; ``problem`` is what the
+    original has against it, None when it allows it."""
+
+    start: int
+    place: Place
+    new: Any
+    problem: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Probes:
-    """``state``: the original's initial one, with all defaults; ``tried``: changes of one value of it."""
+    """``states``: known ones of the original, with all defaults; ``tried``: changes of one value in one of them."""
 
-    state: Mapping[str, Any]
+    states: tuple[Mapping[str, Any], ...]
     tried: tuple[Probe, ...]
 
+    def state(self, probe: Probe) -> Any:
+        """The changed state."""
+        return _changed(self.states[probe.start], probe.place, probe.new)
 
-def probes(environment: type[Environment], bounds: Mapping[str, tuple[Any, ...]]) -> Probes:
-    """Changes of the initial state, with what the original says to each: of the first record of each collection, then of
-    others. ``bounds``: values at and beside the declared bounds, by the outside name of a field."""
-    state = environment.new().state
+
+@dataclass(slots=True)
+class _Shape:
+    """A field of a collection, or a part of one: where it stands with a value of its own, where with one that was there
+    before, and which values it has."""
+
+    places: list[tuple[int, Place, Any]] = field(default_factory=list)
+    alike: list[tuple[int, Place, Any]] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def enter(self, start: int, place: Place, value: Any) -> None:
+        name = json.dumps(value, sort_keys=True, default=str)
+        fresh = name not in self.values
+        if len(self.values) < _DONORS:
+            self.values.setdefault(name, value)
+        mine = self.places if fresh else self.alike
+        if len(mine) < _PLACES:
+            mine.append((start, place, value))
+
+
+def probes(environment: type[Environment], states: Iterable[Mapping[str, Any]], bounds: Bounds) -> Probes:
+    """Changes of the initial state and of ``states``, with what the original says to each. Every field of a collection has
+    its turn, wherever a record has a value of it; and records are there again, alike and with one field changed."""
+    known = (environment.new().state, *states)
+    shapes: dict[Place, _Shape] = {}
+    for start, state in enumerate(known):
+        for place, value in _values(state, ()):
+            shapes.setdefault(_shape(state, place), _Shape()).enter(start, place, value)
     found: list[Probe] = []
-    for _, place, old in sorted(_values(state, ()), key=lambda value: value[0]):
-        name = next((p for p in reversed(place) if isinstance(p, str)), "")
-        for new in dict.fromkeys(_others(old, bounds.get(name, ()))):
-            if len(found) < _MOST:
-                found.append((place, new, _problem(environment, _changed(state, place, new))))
-    return Probes(state, tuple(found))
+    turns = [_changes(shape, name, bounds) for name, shape in shapes.items()]
+    turns += [_again(name, held, shapes, bounds) for name, held in known[0].items() if isinstance(held, Mapping)]
+    for start, place, new in _in_turn(turns):
+        found.append(Probe(start, place, new, _problem(environment, _changed(known[start], place, new))))
+        if len(found) == _MOST:
+            break
+    return Probes(known, tuple(found))
 
 
 def difference_of_states(environment: type[Environment], given: Probes) -> str:
-    """The first changed state that one class allows and the other does not, in words; "" when there is none."""
-    for place, new, problem in given.tried:
-        got = _problem(environment, _changed(given.state, place, new))
-        if (got is None) is not (problem is None):
-            words = f"allowed, now refused: {got}" if problem is None else f"refused ({problem}), now allowed"
-            return f"the initial state with {'.'.join(map(str, place))} = {new!r} is {words}"[:200]
+    """The first changed state that one class allows and the other does not, or refuses in other words, in words; "" when
+    there is none."""
+    for probe in given.tried:
+        got, was = _problem(environment, given.state(probe)), probe.problem
+        if got != was:
+            words = f"{_verdict(was)}, now {_verdict(got)}"
+            return f"a state with {'.'.join(map(str, probe.place))} = {str(probe.new)[:40]} is {words}"
     return ""
 
 
-def _values(node: Any, place: tuple[Any, ...], rank: int = 0) -> Iterator[tuple[int, tuple[Any, ...], Any]]:
-    """Values with the number of the record that they are of, and where they are."""
-    if isinstance(node, Mapping):
-        for number, (key, value) in enumerate(node.items()):
-            is_record = len(place) == 1 and isinstance(value, Mapping)
-            if not is_record or number < _RECORDS:
-                yield from _values(value, (*place, key), number if is_record else rank)
-    elif isinstance(node, list):
-        for number, value in enumerate(node[:_RECORDS]):
-            yield from _values(value, (*place, number), max(rank, number))
-    else:
-        yield rank, place, node
+def _verdict(problem: str | None) -> str:
+    if problem is None:
+        return "allowed"
+    first, *more = problem.splitlines()
+    return f"refused ({first[:100]}{f' and {len(more)} more' if more else ''})"
 
 
-def _others(old: Any, bounds: tuple[Any, ...]) -> Iterator[Any]:
+def tapes_in(given: Probes, recorded: Sequence[Tape]) -> list[Tape]:
+    """Tapes that begin in accepted states, with recorded calls to try there, such as name the changed record first."""
+    stock = _Stock(recorded)
+    accepted = [probe for probe in given.tried if probe.problem is None]
+    tapes = []
+    for probe in accepted[:_STARTS]:
+        state = given.state(probe)
+        steps = stock.about(state, probe.place)
+        tapes.append(Tape(state, 0, variants=[Step(s.tool, s.arguments, s.actor) for s in steps]))
+    return tapes
+
+
+class _Stock:
+    """Recorded calls, with the words and numbers that each names."""
+
+    def __init__(self, recorded: Sequence[Tape]) -> None:
+        chosen: dict[str, dict[str, tuple[Step, frozenset[str]]]] = {}
+        for tape in recorded:
+            for step in tape.steps:
+                mine = chosen.setdefault(step.tool, {})
+                if len(mine) < _ONE_TOOL and isinstance(step.arguments, Mapping):
+                    name = json.dumps(step.arguments, sort_keys=True, default=str)
+                    mine.setdefault(name, (step, frozenset(_leaves(step.arguments))))
+        self._tools = {tool: list(steps.values()) for tool, steps in chosen.items()}
+
+    def about(self, state: Mapping[str, Any], place: Place) -> list[Step]:
+        """Some calls of each tool, in turn: those that name the changed record come first, then those that name what it
+        refers to."""
+        key = str(place[1]) if len(place) > 1 else ""
+        beside = frozenset(_leaves(_inside(state, place[:2]))) - {key, "", "0", "1"}
+        ranked = [
+            sorted(steps, key=lambda s: (key in s[1], len(beside & s[1])), reverse=True)
+            for steps in self._tools.values()
+        ]
+        firsts = sorted(ranked, key=lambda steps: (key in steps[0][1], len(beside & steps[0][1])), reverse=True)
+        return [step for step, _ in list(_in_turn([iter(steps) for steps in firsts]))[:_CALLS]]
+
+
+# -- which changes
+
+
+def _changes(shape: _Shape, name: Place, bounds: Bounds) -> Iterator[tuple[int, Place, Any]]:
+    """Other values of a field, in the records that are chosen for it."""
+    outside = next((p for p in reversed(name) if isinstance(p, str) and p != "*"), "")
+    turns = [
+        ((start, place, new) for new in _others(old, outside, shape, bounds))
+        for start, place, old in (*shape.places, *shape.alike)
+    ]
+    yield from _in_turn(turns)
+
+
+def _again(
+    name: str, held: Mapping[str, Any], shapes: Mapping[Place, _Shape], bounds: Bounds
+) -> Iterator[tuple[int, Place, Any]]:
+    """Records of a collection of the initial state again, under keys of their own: alike, and with one field changed."""
+    for key in [key for key, record in held.items() if isinstance(record, Mapping)][:_TWICE]:
+        for number in _COPIES:
+            yield 0, (name,), _with_copies(held, key, number)
+        for own, old in held[key].items():
+            shape = shapes.get((name, "*", own), _Shape())
+            for new in itertools.islice(_others(old, own, shape, bounds, donors_first=True), _DONORS):
+                yield 0, (name, _fresh(key, held)), {**held[key], own: new}
+
+
+def _with_copies(held: Mapping[str, Any], key: str, number: int) -> Mapping[str, Any]:
+    """A collection with as many more of a record."""
+    made = dict(held)
+    for _ in range(number):
+        made[_fresh(key, made)] = held[key]
+    return made
+
+
+def _others(old: Any, name: str, shape: _Shape, bounds: Bounds, *, donors_first: bool = False) -> Iterator[Any]:
+    """Values to put in the place of one."""
+    told = bounds.fields.get(name, ())
+    made = list(_made(old, told, bounds.constants))
+    donors = [v for v in shape.values.values() if _kind(v) == _kind(old) or old is None]
+    every = [*donors, *made] if donors_first else [*made, *donors]
+    every += ["nobody"] if old is None or isinstance(old, str) else []
+    every += [None] if old is not None else []
+    seen = {json.dumps(old, sort_keys=True, default=str)}
+    for value in every:
+        text = json.dumps(value, sort_keys=True, default=str)
+        if text not in seen:
+            seen.add(text)
+            yield value
+
+
+def _made(old: Any, told: Sequence[Any], constants: Sequence[Any]) -> Iterator[Any]:
     if isinstance(old, bool):
         yield not old
     elif isinstance(old, int | float):
-        yield from (n for n in (old + 1, old - 1, -old, *_NUMBERS, *bounds) if n != old)
+        yield from (old + 1, old - 1)
+        yield from (n for n in told if _kind(n) == "number")
+        yield from (-old, *_NUMBERS)
+        for n in constants:
+            if _kind(n) == "number":
+                yield from (n, n + 1, n - 1)
     elif isinstance(old, str):
-        yield from (b for b in bounds if isinstance(b, str) and b != old)
-        yield "nobody"
+        yield from (b for b in told if isinstance(b, str))
+        yield from times_near(old)
+        for text in constants:
+            if _kind(text) == _kind(old) != "text":
+                yield from (text, *times_near(text))
+    elif isinstance(old, list):
+        yield from ([], old[:-1], [*old, *old[-1:]], old[::-1])
     elif old is None:
-        yield from (*bounds, "nobody")
-    if old is not None:
-        yield None
+        yield from told
 
 
-def _changed(state: Any, place: tuple[Any, ...], new: Any) -> Any:
-    made = copy.copy(state)
-    if isinstance(made, Mapping):
-        made = dict(made)
+def _kind(value: Any) -> str:
+    """What can stand for what: numbers for numbers, times for times as they are written."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return "number"
+    if isinstance(value, str):
+        return re.sub(r"\d", "0", value) if is_time(value) else "text"
+    return type(value).__name__
+
+
+# -- states
+
+
+def _values(node: Any, place: Place) -> Iterator[tuple[Place, Any]]:
+    """What a state holds, and where. A list stands before what is in it."""
+    if isinstance(node, Mapping):
+        for key, value in node.items():
+            yield from _values(value, (*place, key))
+    else:
+        if place:
+            yield place, node
+        if isinstance(node, list):
+            for number, value in enumerate(node):
+                yield from _values(value, (*place, number))
+
+
+def _shape(state: Mapping[str, Any], place: Place) -> Place:
+    """A place with the key of its record and all indices left open."""
+    open_ = len(place) > 1 and isinstance(_inside(state, place[:2]), Mapping)
+    return tuple("*" if isinstance(p, int) or (open_ and i == 1) else p for i, p in enumerate(place))
+
+
+def _inside(state: Any, place: Place) -> Any:
+    for part in place:
+        state = state.get(part) if isinstance(state, Mapping) else state[part]
+    return state
+
+
+def _changed(state: Any, place: Place, new: Any) -> Any:
+    made = dict(state) if isinstance(state, Mapping) else copy.copy(state)
     made[place[0]] = new if len(place) == 1 else _changed(state[place[0]], place[1:], new)
     return made
+
+
+def _fresh(key: str, held: Mapping[str, Any]) -> str:
+    """A key beside another that no record has: with another number, where it has one."""
+    found = re.search(r"\d+(?=\D*$)", key)
+    if found is None:
+        names = (key + "x" * n for n in itertools.count(1))
+    else:
+        head, digits, tail = key[: found.start()], found[0], key[found.end() :]
+        names = (f"{head}{n:0{len(digits)}d}{tail}" for n in itertools.count(int(digits) + 1))
+    return next(name for name in names if name not in held)
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _leaves(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _leaves(inner)
+    elif isinstance(value, str | int) and not isinstance(value, bool):
+        yield str(value)
+
+
+def _in_turn(turns: Iterable[Iterator[_T]]) -> Iterator[_T]:
+    """One of each, then another of each, until all are through."""
+    left = list(turns)
+    while left:
+        still = []
+        for turn in left:
+            for item in turn:
+                yield item
+                still.append(turn)
+                break
+        left = still
 
 
 def _problem(environment: type[Environment], state: Any) -> str | None:
     try:
         environment.prepare(state)
     except EnvscalerError as error:
-        return str(error).splitlines()[0][:120]
+        return str(error)
     return None

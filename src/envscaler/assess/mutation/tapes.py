@@ -10,7 +10,7 @@ from typing import Any
 from envscaler.errors import EnvscalerError
 from envscaler.runtime import Environment, ToolResult
 
-__all__ = ["Step", "Tape", "difference", "difference_of_variants", "recorder", "settle", "settle_variants"]
+__all__ = ["Step", "Tape", "difference", "difference_of_variants", "ends", "recorder", "settle", "settle_variants"]
 
 _UNKNOWN: Any = object()
 _TAPES = 4000
@@ -33,13 +33,14 @@ class Step:
 @dataclass(slots=True)
 class Tape:
     """An episode: what it begins with (None: the spec's initial state, and its clock), its calls, and in the end what they
-    changed."""
+    changed. ``variants`` are tried on a fork of its beginning."""
 
     state: Mapping[str, Any] | None
     seed: int
     clock: str | None = None
     steps: list[Step] = field(default_factory=list)
     changes: Any = None
+    variants: list[Step] = field(default_factory=list)
 
 
 class _Starts:
@@ -127,34 +128,46 @@ def settle(environment: type[Environment], tapes: Sequence[Tape]) -> list[Tape]:
 
 def settle_variants(environment: type[Environment], tapes: Sequence[Tape]) -> None:
     """Enter what the unmutated class makes of the variants."""
+    for _, env, variants in _forked(environment, tapes):
+        for variant in variants:
+            variant.outcome, variant.changes = _tried(env, variant)
+
+
+def ends(environment: type[Environment], tapes: Sequence[Tape]) -> Iterator[Mapping[str, Any]]:
+    """The states in which tapes end, but for those that end as they begin."""
     starts = _Starts(environment)
     for tape in tapes:
-        if not any(step.variants for step in tape.steps):
-            continue
         env = starts.begin(tape)
         for step in tape.steps:
-            for variant in step.variants:
-                variant.outcome, variant.changes = _tried(env, variant)
             env.call(step.tool, copy.deepcopy(step.arguments), step.actor)
+        if env.diff():
+            yield env.state
 
 
 def difference_of_variants(environment: type[Environment], tapes: Sequence[Tape]) -> str:
-    """As `difference`, of the variants of recorded calls."""
+    """As `difference`, of variants."""
+    for number, env, variants in _forked(environment, tapes):
+        for variant in variants:
+            got, changes = _tried(env, variant)
+            if got != variant.outcome:
+                return f"episode {number} ({variant.tool}): {_shown(variant.outcome)}, now {_shown(got)}"
+            if changes != variant.changes:
+                return f"episode {number} ({variant.tool}): it changes something else"
+    return ""
+
+
+def _forked(environment: type[Environment], tapes: Sequence[Tape]) -> Iterator[tuple[int, Environment, Sequence[Step]]]:
+    """Tapes by number, played as far as each place where variants are tried."""
     starts = _Starts(environment)
     for number, tape in enumerate(tapes, 1):
         last = max((i for i, step in enumerate(tape.steps) if step.variants), default=-1)
-        if last < 0:
+        if last < 0 and not tape.variants:
             continue
         env = starts.begin(tape)
+        yield number, env, tape.variants
         for step in tape.steps[: last + 1]:
-            for variant in step.variants:
-                got, changes = _tried(env, variant)
-                if got != variant.outcome:
-                    return f"episode {number} ({variant.tool}): {_shown(variant.outcome)}, now {_shown(got)}"
-                if changes != variant.changes:
-                    return f"episode {number} ({variant.tool}): it changes something else"
+            yield number, env, step.variants
             env.call(step.tool, copy.deepcopy(step.arguments), step.actor)
-    return ""
 
 
 def _tried(env: Environment, step: Step) -> tuple[Any, Any]:

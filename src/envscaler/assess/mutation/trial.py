@@ -16,11 +16,12 @@ from envscaler.assess import FuzzSettings, fuzz
 from envscaler.assess.mutation.copies import is_idle_copy
 from envscaler.assess.mutation.equivalent import normal_form
 from envscaler.assess.mutation.mutants import Edit, Mutant, apply
-from envscaler.assess.mutation.probes import Probes, difference_of_states, probes
+from envscaler.assess.mutation.probes import Bounds, Probes, difference_of_states, probes, tapes_in
 from envscaler.assess.mutation.tapes import (
     Tape,
     difference,
     difference_of_variants,
+    ends,
     recorder,
     settle,
     settle_variants,
@@ -107,26 +108,38 @@ class Original:
     @cached_property
     def tapes(self) -> list[Tape]:
         """Episodes of the unmutated class: the calls of its examples, and fuzzed ones."""
-        tapes: list[Tape] = []
-        recorded = recorder(self.environment, tapes)
-        verify(self.spec, recorded)
+        shown, fuzzed = self._shown, list[Tape]()
+        recorded = recorder(self.environment, fuzzed)
         calls = -(-self.effort.recorded // _PARTS)
         for part in range(_PARTS if calls else 0):
             seed = self.effort.seed * _PARTS + part
             fuzz(recorded, self.checked, FuzzSettings(seed=seed, calls=calls, properties=(), shrink=False))
-        kept = settle(self.environment, tapes)
+        kept = settle(self.environment, [*shown, *fuzzed])
         vary(kept, self.environment.initial_state, self.effort.seed)
         settle_variants(self.environment, kept)
         return kept
 
     @cached_property
+    def _shown(self) -> list[Tape]:
+        tapes: list[Tape] = []
+        verify(self.spec, recorder(self.environment, tapes))
+        return tapes
+
+    @cached_property
     def probes(self) -> Probes:
-        """States at the border of what the spec allows."""
-        return probes(self.environment, _edges(self.spec))
+        """States at the border of what the spec allows: its initial state and those that its examples end in, changed."""
+        return probes(self.environment, ends(self.environment, self._shown), _bounds(self.spec))
+
+    @cached_property
+    def inside(self) -> list[Tape]:
+        """Recorded calls in changed states."""
+        tapes = tapes_in(self.probes, self.tapes)
+        settle_variants(self.environment, tapes)
+        return tapes
 
 
-def _edges(spec: Spec) -> dict[str, tuple[Any, ...]]:
-    """Values at and beside the bounds of fields, by outside name, with the members of enums."""
+def _bounds(spec: Spec) -> Bounds:
+    """Values at and beside the bounds of fields, by outside name, with the members of enums; and constants."""
     found: dict[str, list[Any]] = {}
     structs: list[Type] = [*(s.record for s in spec.states.values()), *spec.types.values()]
     for of in structs:
@@ -142,7 +155,8 @@ def _edges(spec: Spec) -> dict[str, tuple[Any, ...]]:
                     kept += ["x" * n for n in (length - 1, length, length + 1) if n >= 0]
             if isinstance(inner, Enum):
                 kept += inner.values
-    return {name: tuple(values) for name, values in found.items()}
+    constants = (c.value / 100 if c.type == MONEY else c.value for c in spec.constants.values())
+    return Bounds({name: tuple(values) for name, values in found.items()}, tuple(constants))
 
 
 def try_mutant(original: Original, mutant: Mutant, means: Sequence[Means] = MEANS) -> Outcome:
@@ -168,12 +182,11 @@ def _tried(original: Original, mutant: Mutant, means: Sequence[Means], outcome: 
         unit = compile_spec(checked)
     else:
         unit = dataclasses.replace(unit, text=apply(unit.text, mutant.site.edits))
+    if equivalent := _equivalent(original, mutant, unit.text):
+        return dataclasses.replace(outcome, equivalent=equivalent)
     with _loaded(unit, mutant) as environment:
         generic, examples, compared = _run(original, mutant, checked, environment, means)
-    outcome = dataclasses.replace(outcome, generic=generic, examples=examples, original=compared)
-    if outcome.killed():
-        return outcome
-    return dataclasses.replace(outcome, equivalent=_equivalent(original, mutant, unit.text))
+    return dataclasses.replace(outcome, generic=generic, examples=examples, original=compared)
 
 
 def _equivalent(original: Original, mutant: Mutant, text: str) -> str:
@@ -206,11 +219,13 @@ def _run(
 
 
 def _compared(original: Original, environment: type[Environment]) -> str:
-    """The first difference from the original: of recorded calls, of states at the border, of calls beside the recorded."""
+    """The first difference from the original: of recorded calls, of states at the border, of calls beside the recorded, of
+    calls in states at the border."""
     return (
         difference(environment, original.tapes)
         or difference_of_states(environment, original.probes)
         or difference_of_variants(environment, original.tapes)
+        or difference_of_variants(environment, original.inside)
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from envscaler.assess.mutation.near import is_time, times_near
 from envscaler.assess.mutation.tapes import Step, Tape
 
 __all__ = ["vary"]
@@ -131,8 +131,8 @@ def _values(value: Any, seen: Sequence[Any], stock: _Stock, rng: random.Random) 
         yield from rng.sample(_BROKEN, 2) if isinstance(value, float) else ()
         yield from rng.sample(stock.numbers, min(4, len(stock.numbers)))
     elif isinstance(value, str):
-        if _DATE.fullmatch(value):
-            yield from _around(value)
+        if is_time(value):
+            yield from times_near(value)
             for other in rng.sample(stock.dates, min(6, len(stock.dates))):
                 yield other[: len(value)]
         else:
@@ -159,18 +159,6 @@ def _digits(value: str, rng: random.Random) -> Iterator[str]:
         if len(found[0]) < 16:
             for number in (int(found[0]) + 1, int(found[0]) - 1, rng.choice((0, 1, 12, 13, 59, 60, 100))):
                 yield value[: found.start()] + str(number) + value[found.end() :]
-
-
-def _around(value: str) -> Iterator[str]:
-    try:
-        day = datetime.date.fromisoformat(value[:10])
-    except ValueError:
-        return
-    for n in (-1, 1, 7, -30, 365):
-        try:
-            yield (day + datetime.timedelta(days=n)).isoformat() + value[10:]
-        except OverflowError:
-            continue
 
 
 def _parts(text: str) -> list[str]:
