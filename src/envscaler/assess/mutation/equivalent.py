@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Final
 
 from envscaler.assess.mutation.owned import with_owned
@@ -19,7 +19,8 @@ _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 
 def normal_form(text: str) -> str:
-    """A module's code without what does not decide results and states: prose, places in the spec, its hash; with constant
+    """A module's code without what does not decide results and states: prose, places in the spec, its hash, types
+    that nothing is of; with constant
     expressions folded, parts of constant times too, double negations undone, the operands of `==` and of a difference that
     is squared in one order, a local's text in its place where the code has just found that it is that text, and one form
     for all ways to a record that the call has made ready to be written before."""
@@ -56,6 +57,8 @@ class _Normal(ast.NodeTransformer):
     def visit_Module(self, node: ast.Module) -> ast.AST:
         self.generic_visit(node)
         _without_prose(node)
+        read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        node.body = [s for s in node.body if not _unread_type(s, read)]
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -158,6 +161,14 @@ class _Filled(ast.NodeTransformer):
 def _quiet(node: ast.expr) -> bool:
     """Whether reading an expression can neither fail nor change anything, so that its place does not matter."""
     return isinstance(node, ast.Name | ast.Constant)
+
+
+def _unread_type(statement: ast.stmt, read: Set[str]) -> bool:
+    """Whether it describes a type that no field, parameter or result is of, as one that only helpers pass on."""
+    match statement:
+        case ast.Assign([ast.Name(name)], ast.Call(ast.Attribute(ast.Name("_s"), "Struct"))):
+            return name not in read
+    return False
 
 
 def _without_prose(node: ast.FunctionDef | ast.ClassDef | ast.Module) -> None:
