@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from envscaler.assess import FuzzSettings, fuzz
+from envscaler.assess.mutation.compared import compared
 from envscaler.assess.mutation.copies import is_idle_copy
 from envscaler.assess.mutation.equivalent import normal_form
 from envscaler.assess.mutation.mutants import Edit, Mutant, apply
@@ -115,7 +116,7 @@ class Original:
             seed = self.effort.seed * _PARTS + part
             fuzz(recorded, self.checked, FuzzSettings(seed=seed, calls=calls, properties=(), shrink=False))
         kept = settle(self.environment, [*shown, *fuzzed])
-        vary(kept, self.environment.initial_state, self.effort.seed)
+        vary(kept, self.environment.initial_state, self.effort.seed, compared(self.spec))
         settle_variants(self.environment, kept)
         return kept
 
@@ -139,8 +140,9 @@ class Original:
 
 
 def _bounds(spec: Spec) -> Bounds:
-    """Values at and beside the bounds of fields, by outside name, with the members of enums; and constants."""
-    found: dict[str, list[Any]] = {}
+    """Values at and beside the bounds of fields, by outside name, with the members of enums and the numbers that the logic
+    compares them with; and constants."""
+    found: dict[str, list[Any]] = {name: list(numbers) for name, numbers in compared(spec).items()}
     structs: list[Type] = [*(s.record for s in spec.states.values()), *spec.types.values()]
     for of in structs:
         for field in of.fields.values() if isinstance(of, Struct) else ():
