@@ -10,12 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
+from envscaler.assess.facts import ToolFacts
+from envscaler.assess.layout import keys_of
 from envscaler.assess.mutation.near import is_time, times_near
 from envscaler.assess.mutation.tapes import Step, Tape
+from envscaler.assess.strategies import arguments, samples
 from envscaler.errors import EnvscalerError
 from envscaler.runtime import Environment
 
-__all__ = ["Bounds", "Probe", "Probes", "difference_of_states", "probes", "tapes_in"]
+__all__ = ["Bounds", "Probe", "Probes", "difference_of_states", "events", "probes", "tapes_in"]
 
 _MOST: Final = 3000
 _PLACES: Final = 3  # of each shape, so of each field of a collection
@@ -25,6 +28,7 @@ _COPIES: Final = (1, 2, 3, 5)  # as often
 _NUMBERS: Final = (0, 1, -1, 2)
 _STARTS: Final = 1000  # accepted states in which calls are tried
 _CALLS: Final = 16  # in each of them
+_EVENTS: Final = 40  # calls of each setup function
 _ONE_TOOL: Final = 80  # recorded calls of a tool to choose from
 
 _T = TypeVar("_T")
@@ -120,11 +124,23 @@ def _verdict(problem: str | None) -> str:
     return f"refused ({first[:100]}{f' and {len(more)} more' if more else ''})"
 
 
-def tapes_in(given: Probes, recorded: Sequence[Tape]) -> list[Tape]:
-    """Tapes that begin in accepted states, with recorded calls to try there, such as name the changed record first."""
-    stock = _Stock(recorded)
+def events(environment: type[Environment], seed: int) -> list[Step]:
+    """Calls of the setup functions of a class, with arguments as they take them."""
+    keys = keys_of(environment.states, environment.new().state)
+    made = []
+    for setup in environment.setup_table:
+        fields = {p.json: p for p in setup.params.values()}
+        fitting = arguments(ToolFacts(setup.name, "agent", setup.kind, fields), keys, environment.clock)
+        made += [Step(setup.name, given, "setup") for given in samples(fitting, _EVENTS, seed)]
+    return made
+
+
+def tapes_in(given: Probes, recorded: Sequence[Tape], events: Sequence[Step]) -> list[Tape]:
+    """Tapes that begin in accepted states, with recorded calls to try there, such as name the changed record first, and in
+    the initial state with ``events``, of which some are tried everywhere."""
+    stock = _Stock([step for tape in recorded for step in tape.steps] + list(events))
     accepted = [probe for probe in given.tried if probe.problem is None]
-    tapes = []
+    tapes = [Tape(None, 0, variants=list(events))]
     for probe in accepted[:_STARTS]:
         state = given.state(probe)
         steps = stock.about(state, probe.place)
@@ -135,14 +151,13 @@ def tapes_in(given: Probes, recorded: Sequence[Tape]) -> list[Tape]:
 class _Stock:
     """Recorded calls, with the words and numbers that each names."""
 
-    def __init__(self, recorded: Sequence[Tape]) -> None:
+    def __init__(self, recorded: Sequence[Step]) -> None:
         chosen: dict[str, dict[str, tuple[Step, frozenset[str]]]] = {}
-        for tape in recorded:
-            for step in tape.steps:
-                mine = chosen.setdefault(step.tool, {})
-                if len(mine) < _ONE_TOOL and isinstance(step.arguments, Mapping):
-                    name = json.dumps(step.arguments, sort_keys=True, default=str)
-                    mine.setdefault(name, (step, frozenset(_leaves(step.arguments))))
+        for step in recorded:
+            mine = chosen.setdefault(step.tool, {})
+            if len(mine) < _ONE_TOOL and isinstance(step.arguments, Mapping):
+                name = json.dumps(step.arguments, sort_keys=True, default=str)
+                mine.setdefault(name, (step, frozenset(_leaves(step.arguments))))
         self._tools = {tool: list(steps.values()) for tool, steps in chosen.items()}
 
     def about(self, state: Mapping[str, Any], place: Place) -> list[Step]:
@@ -153,6 +168,7 @@ class _Stock:
         ranked = [
             sorted(steps, key=lambda s: (key in s[1], len(beside & s[1])), reverse=True)
             for steps in self._tools.values()
+            if steps
         ]
         firsts = sorted(ranked, key=lambda steps: (key in steps[0][1], len(beside & steps[0][1])), reverse=True)
         return [step for step, _ in list(_in_turn([iter(steps) for steps in firsts]))[:_CALLS]]

@@ -17,7 +17,7 @@ from envscaler.assess.mutation.compared import compared
 from envscaler.assess.mutation.copies import is_idle_copy
 from envscaler.assess.mutation.equivalent import normal_form
 from envscaler.assess.mutation.mutants import Edit, Mutant, apply
-from envscaler.assess.mutation.probes import Bounds, Probes, difference_of_states, probes, tapes_in
+from envscaler.assess.mutation.probes import Bounds, Probes, difference_of_states, events, probes, tapes_in
 from envscaler.assess.mutation.tapes import (
     Tape,
     difference,
@@ -133,8 +133,8 @@ class Original:
 
     @cached_property
     def inside(self) -> list[Tape]:
-        """Recorded calls in changed states."""
-        tapes = tapes_in(self.probes, self.tapes)
+        """Recorded calls in changed states, and calls of setup functions."""
+        tapes = tapes_in(self.probes, self.tapes, events(self.environment, self.effort.seed))
         settle_variants(self.environment, tapes)
         return tapes
 
