@@ -26,6 +26,7 @@ _DONORS: Final = 8  # other values of a field
 _TWICE: Final = 2  # records of a collection that are there again
 _COPIES: Final = (1, 2, 3, 5)  # as often
 _NUMBERS: Final = (0, 1, -1, 2)
+_FINE: Final = 0.004  # is lost where cents are rounded to
 _STARTS: Final = 1000  # accepted states in which calls are tried
 _CALLS: Final = 16  # in each of them
 _EVENTS: Final = 40  # calls of each setup function
@@ -231,6 +232,7 @@ def _made(old: Any, told: Sequence[Any], constants: Sequence[Any]) -> Iterator[A
         yield from (old + 1, old - 1)
         yield from (n for n in told if _kind(n) == "number")
         yield from (-old, *_NUMBERS)
+        yield from [old + _FINE] if isinstance(old, float) else []
         for n in constants:
             if _kind(n) == "number":
                 yield from (n, n + 1, n - 1)
