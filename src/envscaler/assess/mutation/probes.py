@@ -232,7 +232,7 @@ def _made(old: Any, told: Sequence[Any], constants: Sequence[Any]) -> Iterator[A
         yield from (old + 1, old - 1)
         yield from (n for n in told if _kind(n) == "number")
         yield from (-old, *_NUMBERS)
-        yield from [old + _FINE] if isinstance(old, float) else []
+        yield old + _FINE
         for n in constants:
             if _kind(n) == "number":
                 yield from (n, n + 1, n - 1)
