@@ -329,7 +329,7 @@ async def hang(_: str) -> str | None:
     return ""
 
 
-@pytest.mark.parametrize("stubborn", [False, True])
+@pytest.mark.parametrize("stubborn", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_hung_model_call_ends_by_its_deadline(episode: Make, stubborn: bool) -> None:
     """F5. One that does not even end when it is cancelled is left behind."""
     policy, began = Sleeper(stubborn), time.monotonic()

@@ -6,10 +6,11 @@ import linecache
 import sys
 import types
 import zlib
+from functools import cache
 from typing import Any
 
 from envscaler.assess import FuzzFinding, FuzzReport, FuzzSettings, fuzz
-from envscaler.compiler import compile_spec, load_class
+from envscaler.compiler import CompiledModule, compile_spec, load_class
 from envscaler.spec.check import check_text
 from envscaler.spec.checked import Checked
 
@@ -110,6 +111,7 @@ initial_state:
 """
 
 
+@cache
 def checked(old: str = "", new: str = "") -> Checked:
     """The spec, checked, with a change."""
     assert old in SPEC
@@ -120,12 +122,17 @@ def checked(old: str = "", new: str = "") -> Checked:
 
 def compiled(made: Checked) -> type[Any]:
     """The class of a checked spec."""
-    return load_class(compile_spec(made))
+    return load_class(_unit() if made is checked() else compile_spec(made))
+
+
+@cache
+def _unit() -> CompiledModule:
+    return compile_spec(checked())
 
 
 def spoilt(old: str, new: str, *more: str) -> type[Any]:
     """The class whose generated module has a change, loaded by itself so that the sound one stays as it is."""
-    unit = compile_spec(checked())
+    unit = _unit()
     text = unit.text
     for before, after in ((old, new), *zip(more[::2], more[1::2], strict=True)):
         assert before in text, before

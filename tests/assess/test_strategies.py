@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import envscaler
 from envscaler.assess.facts import Facts
 from envscaler.assess.layout import keys_of, laid_out, records_of
 from envscaler.assess.odd import edges
 from envscaler.assess.schemas import fields_of_schema
 from envscaler.assess.strategies import arguments, calls, samples, states, values
-from envscaler.resources import folder
 from envscaler.runtime import shapes as s
-from envscaler.session.files import spec_files
 from tests.assess.shelf import checked, compiled
+from tests.once import few, loaded
 
-SPECS = spec_files([folder("specs")])[0]
-CLASSES = {path.stem: envscaler.load(path) for path in SPECS}
+SHIPPED = few("bank", "file_system", "tau2_mock", "ticket_desk")
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_arguments_are_taken_by_every_tool(name: str) -> None:
+@pytest.mark.parametrize("path", SHIPPED)
+def test_arguments_are_taken_by_every_tool(path: Path) -> None:
     """They are of the right types and within bounds: whatever else a tool refuses them for, it is not that."""
-    environment = CLASSES[name]
+    environment = loaded(path)
     facts, env = Facts(environment), environment.new()
     keys = keys_of(facts.shapes, env.state)
     for tool in facts.tools:
@@ -36,9 +34,9 @@ def test_arguments_are_taken_by_every_tool(name: str) -> None:
             env.reset()
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_states_are_allowed_and_differ(name: str) -> None:
-    environment = CLASSES[name]
+@pytest.mark.parametrize("path", SHIPPED)
+def test_states_are_allowed_and_differ(path: Path) -> None:
+    environment = loaded(path)
     found = samples(states(Facts(environment)), 5, 1)
     for state in found:
         assert environment.new(state).state == environment.new(environment.new(state).state).state
@@ -96,12 +94,13 @@ def test_edges_lie_at_the_bounds_and_just_past_them() -> None:
     assert None in edges(FIELDS["null"])
 
 
-def test_records_of_every_form_are_taken_out_and_put_back() -> None:
-    for environment in CLASSES.values():
-        state = environment.new().state
-        for shape in environment.states:
-            if isinstance(shape, s.Collection) and (shape.tree is None or shape.tree.nested is None):
-                assert laid_out(shape, records_of(shape, state)) == state[shape.name]
+@pytest.mark.parametrize("path", SHIPPED)
+def test_records_of_every_form_are_taken_out_and_put_back(path: Path) -> None:
+    environment = loaded(path)
+    state = environment.new().state
+    for shape in environment.states:
+        if isinstance(shape, s.Collection) and (shape.tree is None or shape.tree.nested is None):
+            assert laid_out(shape, records_of(shape, state)) == state[shape.name]
 
 
 def test_schemas_become_fields() -> None:

@@ -6,34 +6,31 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.once import BANK, checked, few, loaded
 
-from envscaler.compiler import compile_spec, load_class
 from envscaler.replay.examples import verify
-from envscaler.session.files import spec_files
-from envscaler.spec.check import check_text
 from envscaler.spec.refusals import tool_refusals
 
-SPECS = Path(__file__).parents[2] / "specs"
-PATHS = spec_files([SPECS])[0]
+QUICK = ("bank", "file_system", "tau2_mock", "ticket_desk")
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", few(*QUICK))
 def test_examples_come_out(path: Path) -> None:
-    checked = check_text(str(path), path.read_text(encoding="utf-8"))
-    assert [d.headline() for d in checked.diagnostics if d.severity != "note"] == []
-    assert checked.spec is not None
-    assert verify(checked.spec, load_class(compile_spec(checked))) == []
+    found = checked(path)
+    assert [d.headline() for d in found.diagnostics if d.severity != "note"] == []
+    assert found.spec is not None
+    assert verify(found.spec, loaded(path)) == []
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", few(*QUICK))
 def test_each_success_and_each_refusal_has_an_example(path: Path) -> None:
     """Every tool shows how it succeeds, and every refusal that the logic can give is shown by one of the tools."""
-    checked = check_text(str(path), path.read_text(encoding="utf-8"))
-    assert checked.spec is not None
-    tools = checked.spec.tools.values()
+    found = checked(path)
+    assert found.spec is not None
+    tools = found.spec.tools.values()
     shown = [example.error for tool in tools for example in tool.examples if example.error is not None]
     missing = {f"tool {tool.name} succeeds" for tool in tools if all(e.error is not None for e in tool.examples)}
-    for refusal in (refusal for tool in tools for refusal in tool_refusals(checked, tool)):
+    for refusal in (refusal for tool in tools for refusal in tool_refusals(found, tool)):
         if not any(_says(refusal.message, text) for text in shown):
             missing.add(f"{refusal.owner}, line {refusal.line}: {refusal.message}")
     assert sorted(missing) == []
@@ -54,7 +51,7 @@ def _says(message: str, text: str) -> bool:
 
 
 def test_the_bank_has_its_size() -> None:
-    spec = check_text("bank.yaml", (SPECS / "bank.yaml").read_text(encoding="utf-8")).spec
+    spec = checked(BANK).spec
     assert spec is not None
     collections = [state for state in spec.states.values() if not state.single]
     kinds = {
@@ -70,9 +67,7 @@ def test_the_bank_has_its_size() -> None:
 
 
 def test_the_bank_can_be_set_up_otherwise() -> None:
-    path = SPECS / "bank.yaml"
-    bank = load_class(compile_spec(check_text(path.name, path.read_text(encoding="utf-8"))))
-    env = bank.new()
+    env = loaded(BANK).new()
     for name, arguments in [
         ("credit_interest", {"months": 3}),
         ("run_standing_orders", {}),

@@ -9,9 +9,10 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from tests import once
+from tests.once import BANK, few
 from typer.testing import CliRunner, Result
 
-from envscaler import session
 from envscaler.changes import Change, compare
 from envscaler.changes.kinds import covers, same
 from envscaler.cli import exits
@@ -24,9 +25,6 @@ from envscaler.spec.checked import Checked
 from envscaler.spec.format import format_text
 from envscaler.spec.types import Type
 
-ROOT = Path(__file__).parents[2]
-BANK = ROOT / "specs" / "bank.yaml"
-SPECS = session.spec_files([ROOT / "specs"])[0]
 WHOLE = BANK.read_text(encoding="utf-8")
 TEXT = re.sub(r"^    examples:\n(?:      .*\n)+", "", WHOLE, flags=re.M)  # which an edit would have to follow
 
@@ -211,19 +209,17 @@ def bank() -> Checked:
     return checked(TEXT)
 
 
-@pytest.mark.parametrize(
-    "path", [pytest.param(p, marks=[] if p.stem == "bank" else pytest.mark.slow) for p in SPECS], ids=lambda p: p.stem
-)
+@pytest.mark.parametrize("path", few("file_system", "ticket_desk"))
 def test_a_spec_does_not_differ_from_itself(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    first, second = checked(text, str(path), path.parent), checked(format_text(text, str(path)), str(path), path.parent)
+    first, second = once.checked(path), checked(format_text(text, str(path)), str(path), path.parent)
     assert compare(first, first) == []
     assert compare(first, second) == []
 
 
 @pytest.mark.parametrize(
     "edit",
-    [pytest.param(e, marks=[] if n % 4 == 0 else pytest.mark.slow) for n, e in enumerate(EDITS)],
+    [pytest.param(e, marks=[] if n % 6 == 0 else pytest.mark.slow) for n, e in enumerate(EDITS)],
     ids=lambda e: e.name,
 )
 def test_an_edit_is_found_under_the_right_heading(edit: Edit, bank: Checked, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def run(*args: str) -> Result:
     return CliRunner().invoke(app, list(args))
 
 
-@pytest.mark.parametrize("jobs", ["1", "2", "0"])
+@pytest.mark.parametrize("jobs", ["1", "2", pytest.param("0", marks=pytest.mark.slow)])
 def test_check_goes_on(folder: Path, jobs: str) -> None:
     result = run("check", str(folder), "--jobs", jobs)
     assert result.exit_code == exits.SPEC
@@ -57,7 +57,7 @@ def test_check_goes_on(folder: Path, jobs: str) -> None:
     assert result.stdout.endswith("3 specs checked: 1 error, 0 warnings\n")
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_compile_goes_on(folder: Path, jobs: str) -> None:
     out = folder / "build"
     result = run("compile", str(folder), "-o", str(out), "--jobs", jobs)
@@ -134,7 +134,7 @@ def recorded(folder: Path) -> Path:
     return folder / "kept"
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_folder_of_ports_is_replayed_from_its_list(folder: Path, jobs: str) -> None:
     kept = recorded(folder)
     result = run("replay", str(folder), str(kept), "--markdown", "--jobs", jobs)
@@ -157,7 +157,7 @@ def test_a_difference_that_is_not_listed_is_shown(folder: Path) -> None:
     assert [row["ok"] for row in rows] == [False, True]
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_port_with_errors_is_told(folder: Path, jobs: str) -> None:
     kept = recorded(folder)
     third = folder / "third.yaml"

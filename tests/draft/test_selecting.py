@@ -8,6 +8,7 @@ import random
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,10 @@ from envscaler.draft.themes import Theme
 from envscaler.errors import UsageError
 from tests.draft.themes import AGAIN, SIXTY, theme
 
-pytest.importorskip("sklearn", reason="scikit-learn is not installed: pip install 'envscaler[draft]'")
-pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'envscaler[draft]'")
+pytestmark = pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("sklearn", "matplotlib")),
+    reason="scikit-learn or matplotlib is not installed: pip install 'envscaler[draft]'",
+)
 
 
 def made(number: int, usefulness: int = 8, modelability: int = 8, **more: Any) -> Theme:

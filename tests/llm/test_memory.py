@@ -254,6 +254,7 @@ def test_another_exception_cancels_the_rest(models: Open, server: Server) -> Non
         asyncio.run(in_order([llm.chat("a"), broken(), sleeping()]))
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_at_once_and_keeps_what_is_done(models: Open, server: Server, tmp_path: Path) -> None:
     server.otherwise = lambda said: Step(fault="hang") if int(said.split()[1]) >= 5 else text(said)
     process = start(server, tmp_path, 12, concurrency=12)

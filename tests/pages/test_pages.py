@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from tests.once import BANK, checked, few
 from typer.testing import CliRunner, Result
 
-from envscaler import session
 from envscaler.cli import exits
 from envscaler.cli.app import app
 from envscaler.pages import spec_page
@@ -19,16 +19,14 @@ from envscaler.session.specs import sound
 from envscaler.spec.checked import Checked
 from envscaler.spec.refusals import tool_refusals
 
-ROOT = Path(__file__).parents[2]
-BANK = ROOT / "specs" / "bank.yaml"
 HOSTILE = Path(__file__).with_name("hostile.yaml")
-SPECS = session.spec_files([ROOT / "specs"])[0]
+TILL = Path(__file__).parents[1] / "replay" / "till.yaml"
 VOID = {"meta", "link", "img", "br", "hr", "input", "wbr", "rect", "path", "line", "circle", "polygon"}
 
 
 @pytest.fixture(scope="module")
 def bank() -> Checked:
-    return sound(BANK)
+    return checked(BANK)
 
 
 class Page(HTMLParser):
@@ -61,9 +59,9 @@ class Page(HTMLParser):
         return [a[attribute] or "" for _, a in self.elements if attribute in a]
 
 
-@pytest.mark.parametrize("path", [*SPECS, HOSTILE], ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", [*few("bank", "file_system", "tau2_mock"), pytest.param(HOSTILE, id="hostile")])
 def test_a_page_is_whole_and_needs_nothing_else(path: Path) -> None:
-    page = Page(spec_page(sound(path)))
+    page = Page(spec_page(checked(path)))
     ids = page.values("id")
     assert len(ids) == len(set(ids))
     assert {h for h in page.values("href") if h[1:] not in ids or h[0] != "#"} == set()
@@ -71,15 +69,15 @@ def test_a_page_is_whole_and_needs_nothing_else(path: Path) -> None:
     assert {tag for tag, _ in page.elements} & {"script", "link", "iframe", "object", "embed", "base", "form"} == set()
 
 
-def test_the_same_spec_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_the_same_spec_gives_the_same_bytes(bank: Checked, tmp_path: Path) -> None:
     copy = tmp_path / "elsewhere" / "bank.yaml"
     copy.parent.mkdir()
     copy.write_bytes(BANK.read_bytes())
-    assert spec_page(sound(BANK)) == spec_page(sound(copy))
+    assert spec_page(bank) == spec_page(sound(copy))
 
 
 def test_texts_of_a_spec_stay_texts() -> None:
-    text = spec_page(sound(HOSTILE))
+    text = spec_page(checked(HOSTILE))
     page = Page(text)
     assert [n for _, a in page.elements for n in a if n.startswith("on")] == []
     assert {"b", "i", "u", "img", "script"}.isdisjoint(tag for tag, a in page.elements if tag != "b" or a)
@@ -92,13 +90,11 @@ def test_texts_of_a_spec_stay_texts() -> None:
 
 
 def test_what_cannot_be_seen_is_written_out(tmp_path: Path) -> None:
-    spec = tmp_path / "bank.yaml"
-    spec.write_text(
-        BANK.read_text(encoding="utf-8").replace("Freeze an open", "Freeze \u202ean open"), encoding="utf-8"
-    )
+    spec = tmp_path / "till.yaml"
+    spec.write_text(TILL.read_text(encoding="utf-8").replace("A till that", "A \u202etill that"), encoding="utf-8")
     text = spec_page(sound(spec))
     assert "\u202e" not in text
-    assert "Freeze \\u202ean open" in text
+    assert "A \\u202etill that" in text
 
 
 def test_refusals_are_found_in_order_with_their_lines(bank: Checked) -> None:
@@ -173,33 +169,33 @@ def run(*words: object) -> Result:
 
 def test_one_spec_has_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    done = run("docs", BANK)
-    assert (done.exit_code, done.output) == (exits.OK, "build/bank.html\n")
-    done = run("docs", BANK, "-o", "mine.html")
+    done = run("docs", TILL)
+    assert (done.exit_code, done.output) == (exits.OK, "build/till.html\n")
+    done = run("docs", TILL, "-o", "mine.html")
     assert (done.exit_code, done.output) == (exits.OK, "mine.html\n")
-    assert Path("mine.html").read_bytes() == Path("build/bank.html").read_bytes()
+    assert Path("mine.html").read_bytes() == Path("build/till.html").read_bytes()
 
 
 def test_a_folder_has_an_index_and_goes_on_past_a_bad_spec(tmp_path: Path) -> None:
     folder = tmp_path / "specs"
     folder.mkdir()
-    (folder / "bank.yaml").write_bytes(BANK.read_bytes())
+    (folder / "till.yaml").write_bytes(TILL.read_bytes())
     (folder / "bad.yaml").write_text("envscaler: 1\nname: bad\n", encoding="utf-8")
     (folder / "hostile.yaml").write_bytes(HOSTILE.read_bytes())
     done = run("docs", folder, "-o", tmp_path / "out")
     assert done.exit_code == exits.SPEC
     assert "bad.yaml:" in done.stderr
-    assert [Path(x).name for x in done.stdout.split()] == ["bank.html", "hostile.html", "index.html"]
+    assert [Path(x).name for x in done.stdout.split()] == ["hostile.html", "till.html", "index.html"]
     index = Page((tmp_path / "out" / "index.html").read_text(encoding="utf-8"))
-    assert index.values("href") == ["bank.html", "hostile.html"]
+    assert index.values("href") == ["hostile.html", "till.html"]
     assert "script" not in {tag for tag, _ in index.elements}
 
 
 def test_pages_that_would_be_one_file_are_refused(tmp_path: Path) -> None:
     other = tmp_path / "other.yaml"
-    other.write_bytes(BANK.read_bytes())
-    assert run("docs", BANK, other, "-o", tmp_path / "x.html").exit_code == exits.USAGE
-    done = run("docs", BANK, other, "-o", tmp_path / "out")
+    other.write_bytes(TILL.read_bytes())
+    assert run("docs", TILL, other, "-o", tmp_path / "x.html").exit_code == exits.USAGE
+    done = run("docs", TILL, other, "-o", tmp_path / "out")
     assert done.exit_code == exits.USAGE
     assert "would both have the page" in done.stderr
 
@@ -222,5 +218,5 @@ def test_open_shows_the_last_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         return True
 
     monkeypatch.setattr("webbrowser.open", show)
-    assert run("docs", BANK, "-o", tmp_path, "--open").exit_code == exits.OK
-    assert shown == [(tmp_path / "bank.html").resolve().as_uri()]
+    assert run("docs", TILL, "-o", tmp_path, "--open").exit_code == exits.OK
+    assert shown == [(tmp_path / "till.html").resolve().as_uri()]

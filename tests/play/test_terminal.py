@@ -123,6 +123,7 @@ def test_a_session_at_the_terminal(screen: Screen, tmp_path: Path) -> None:
     assert "+block_card card_id=K-3001\n" in kept
 
 
+@pytest.mark.slow
 def test_no_colour_where_none_is_wanted(screen: Screen, tmp_path: Path) -> None:
     pytest.importorskip("prompt_toolkit")
     start(screen, tmp_path, width=60, NO_COLOR="1")

@@ -48,10 +48,9 @@ def pytest_in(folder: Path, *paths: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("kind", [pytest.param(k, marks=[] if k == "checker" else pytest.mark.slow) for k in KINDS])
-def test_its_tests_pass_and_envscaler_finds_it(
-    tmp_path: Path, site: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> Path:
+    """The folder of a new distribution."""
     monkeypatch.chdir(tmp_path)
     code, output = new("tea-time", "--kind", kind)
     assert code == 0, output
@@ -59,19 +58,28 @@ def test_its_tests_pass_and_envscaler_finds_it(
     written = {str(p.relative_to(tmp_path)) for p in folder.rglob("*") if p.is_file()}
     assert set(output.splitlines()) == written
     assert {f"envscaler-tea-time/{name}" for name in ("pyproject.toml", "README.md", "tox.ini")} <= written
+    return folder
 
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_its_tests_pass(made: Path, site: Path) -> None:
     install(site, "envscaler-bad", "raise SystemExit")  # installed beside it
-    done = pytest_in(folder, site)
+    done = pytest_in(made, site)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout
     assert "skipped" not in done.stdout
 
-    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_envscaler_finds_it(made: Path, site: Path, kind: str) -> None:
+    install(site, "envscaler-bad", "raise SystemExit")
+    project = tomllib.loads((made / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["name"] == "envscaler-tea-time"
     tox = configparser.ConfigParser()
-    tox.read(folder / "tox.ini", encoding="utf-8")
+    tox.read(made / "tox.ini", encoding="utf-8")
     assert "testenv" in tox
-    source = folder / "src"
+    source = made / "src"
     declare(source, project["name"], project["entry-points"]["envscaler"], project["version"])
     told: list[str] = []
     with on_path(source):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envscaler.runtime import canonical_json
+from tests.lengths import few_and_many
 from tests.runtime.sample_forms import Forms
 from tests.runtime.sample_library import MAX_LOANS, Library
 
@@ -100,9 +101,7 @@ def applied(ops: list[dict[str, Any]], state: Any, keys: dict[str, str]) -> Any:
     return state
 
 
-@settings(max_examples=80, deadline=None)
-@given(st.lists(library_calls, max_size=25), st.integers(0, 3))
-def test_failed_calls_change_nothing_and_rules_hold(calls: list[Any], seed: int) -> None:
+def failed_calls_change_nothing_and_rules_hold(calls: list[Any], seed: int) -> None:
     env = Library.new(seed=seed)
     for call in calls:
         before = everything(env)
@@ -119,9 +118,18 @@ def test_failed_calls_change_nothing_and_rules_hold(calls: list[Any], seed: int)
         assert applied(env.diff(), Library.new().state, {}) == now
 
 
-@settings(max_examples=120, deadline=None)
-@given(st.lists(forms_calls, max_size=25))
-def test_all_forms_stay_valid_and_diffs_are_complete(calls: list[Any]) -> None:
+test_failed_calls_change_nothing_and_rules_hold, test_failed_calls_change_nothing_and_rules_hold_at_length = (
+    few_and_many(
+        failed_calls_change_nothing_and_rules_hold,
+        st.lists(library_calls, max_size=25),
+        st.integers(0, 3),
+        few=25,
+        many=80,
+    )
+)
+
+
+def all_forms_stay_valid_and_diffs_are_complete(calls: list[Any]) -> None:
     env = Forms.new()
     flat = Forms.new()
     for call in calls:
@@ -143,6 +151,11 @@ def test_all_forms_stay_valid_and_diffs_are_complete(calls: list[Any]) -> None:
     env.reset()
     assert env.state == Forms.initial_state
     assert everything(env) == everything(flat)
+
+
+test_all_forms_stay_valid_and_diffs_are_complete, test_all_forms_stay_valid_and_diffs_are_complete_at_length = (
+    few_and_many(all_forms_stay_valid_and_diffs_are_complete, st.lists(forms_calls, max_size=25), few=30, many=120)
+)
 
 
 @settings(max_examples=80, deadline=None)

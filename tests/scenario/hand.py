@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from envscaler.scenario.goals import derive
 from envscaler.scenario.model import Answer, Fact, Goal, Reveal, Scenario, Source, Step, User
 from envscaler.scenario.world import World
-from envscaler.session.specs import sound
+from tests.once import FOLDER, checked
 
-ROOT = Path(__file__).resolve().parents[2]
 TASK = Source("task")
 
 
 @cache
 def world(name: str = "bank") -> World:
-    return World.of(sound(ROOT / "specs" / f"{name}.yaml"))
+    return World.of(checked(FOLDER / f"{name}.yaml"))
 
 
 def found(step: int, path: str) -> Source:

@@ -57,6 +57,7 @@ def three(
     tasks: Sequence[Any] = ({"task": TASK},), solving: Sequence[Any] = SOLVING, points: Sequence[Any] = (POINTS,)
 ) -> Iterator[tuple[Models, dict[str, ScriptedBackend]]]:
     with scripted(
+        more={"backoff": 0.01},
         planner=[replied("Task", task) for task in tasks],
         agent=list(solving),
         coder=[replied("Points", {"points": one}) for one in points],

@@ -51,6 +51,7 @@ def test_a_state_is_fitted_in_the_same_way_each_time() -> None:
     assert fitted(of, state, ("unfreeze_account",), 2) == fitted(of, state, ("unfreeze_account",), 2)
 
 
+@pytest.mark.slow  # another spec is compiled
 def test_a_record_in_a_mapping_of_anything_is_held_to_all_it_holds() -> None:
     of = world("ports/trading_bot")
     found = next(plans(of, of.base(), SearchSettings(tools=("place_order",)), random.Random(1)))

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from envscaler.scenario.data import leaks, summary
-from envscaler.scenario.world import World
-from envscaler.spec.check import check_text
-
-ROOT = Path(__file__).parents[2]
-
-
-@cache
-def bank() -> World:
-    path = ROOT / "specs" / "bank.yaml"
-    return World.of(check_text(str(path), path.read_text(encoding="utf-8")))
+from tests.scenario.hand import world as bank
 
 
 def with_text(text: str) -> dict[str, Any]:

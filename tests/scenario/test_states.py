@@ -8,11 +8,11 @@ import pickle
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from envscaler.errors import UsageError
 from envscaler.scenario.states import StateStore, content_hash
+from tests.lengths import few_and_many
 
 STATE = {
     "customers": {"C-2": {"name": "Zoë"}, "C-1": {"name": "Bo"}},
@@ -64,8 +64,7 @@ def test_a_state_is_not_the_callers_object(store: StateStore) -> None:
     assert store.get(name) == {"a": {"x": [1]}}
 
 
-@given(st.dictionaries(st.text(max_size=6), PLAIN, max_size=4))
-def test_any_json_object_comes_back(state: dict[str, object]) -> None:
+def any_json_object_comes_back(state: dict[str, object]) -> None:
     store = StateStore()
     try:
         name = store.put(state)
@@ -74,6 +73,11 @@ def test_any_json_object_comes_back(state: dict[str, object]) -> None:
     else:
         assert store.get(name) == state
         assert store.put(store.get(name)) == name
+
+
+test_any_json_object_comes_back, test_any_json_object_comes_back_at_length = few_and_many(
+    any_json_object_comes_back, st.dictionaries(st.text(max_size=6), PLAIN, max_size=4), few=30
+)
 
 
 @pytest.mark.parametrize("bad", [{"a": float("nan")}, {"a": "\ud800"}, {"a": {1, 2}}])

@@ -9,11 +9,12 @@ import functools
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, assume, event, given, note, settings
+from hypothesis import HealthCheck, assume, event, note
 from hypothesis import strategies as st
 
 from envscaler.compiler import compile_spec, load_class
 from envscaler.spec.check import check_text
+from tests.lengths import few_and_many
 from tests.semantics import naive
 
 SPEC = """\
@@ -196,9 +197,7 @@ def naive_result(world: naive.World, body: str, names: dict[str, str]) -> tuple[
         return False, None
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
-@given(bodies(), st.sampled_from(["I-1", "I-2", "I-3"]), st.sampled_from(["I-1", "I-2", "I-3"]))
-def test_compiled_equals_naive(body: str, k: str, m: str) -> None:
+def compiled_equals_naive(body: str, k: str, m: str) -> None:
     checked = check_text("shelf.yaml", spec_of(body))
     event(
         "run"
@@ -223,3 +222,9 @@ def test_compiled_equals_naive(body: str, k: str, m: str) -> None:
         assert env.state == start()
         if value is not None:
             assert result.error.message == value
+
+
+KEYS = st.sampled_from(["I-1", "I-2", "I-3"])
+test_compiled_equals_naive, test_compiled_equals_naive_at_length = few_and_many(
+    compiled_equals_naive, bodies(), KEYS, KEYS, few=20, suppress_health_check=list(HealthCheck)
+)

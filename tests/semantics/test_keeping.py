@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 from benchmarks.ledger import accounts
-from hypothesis import HealthCheck, event, given, note, settings
+from hypothesis import HealthCheck, event, note
 from hypothesis import strategies as st
 
 from envscaler.compiler import compile_spec, load_class
 from envscaler.runtime import shapes as s
 from envscaler.runtime.view import CollectionView
 from envscaler.spec.check import check_text
+from tests.lengths import few_and_many
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = {
@@ -70,7 +71,9 @@ def value_for(shape: Any, state: dict[str, Any], rng: random.Random) -> Any:
     return rng.choice([*keys, "a text", "", "no longer needed"]) if keys else "a text"
 
 
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in ("bank", "retail") else []) for name in SPECS]
+)
 def test_random_calls_give_the_same(name: str) -> None:
     path = SPECS[name]
     direct, plain, tools = both(str(path), path.read_text(encoding="utf-8"))
@@ -202,9 +205,7 @@ CALLS = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(bodies(), CALLS)
-def test_random_bodies_do_the_same(body: str, calls: list[tuple[str, str, str, int, str]]) -> None:
+def random_bodies_do_the_same(body: str, calls: list[tuple[str, str, str, int, str]]) -> None:
     text = SHELF.replace("@BODY@", "\n".join("      " + line for line in body.splitlines()))
     direct, plain, tools = both("shelf.yaml", text)
     event("direct" if tools else "plain")
@@ -219,6 +220,11 @@ def test_random_bodies_do_the_same(body: str, calls: list[tuple[str, str, str, i
         agree(one, other)
         assert one.call("count_friends", {"key": k}) == other.call("count_friends", {"key": k})
     assert direct.new().state == base  # the base was never written
+
+
+test_random_bodies_do_the_same, test_random_bodies_do_the_same_at_length = few_and_many(
+    random_bodies_do_the_same, bodies(), CALLS, few=12, many=60, suppress_health_check=list(HealthCheck)
+)
 
 
 def test_a_call_by_name_and_a_method_do_the_same() -> None:

@@ -7,11 +7,12 @@ import tokenize
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, event, given, note, settings
+from hypothesis import HealthCheck, event, note
 from hypothesis import strategies as st
 
 from envscaler.compiler import compile_spec, load_class
 from envscaler.spec.check import check_text
+from tests.lengths import few_and_many
 from tests.logic.shop import spec_text
 from tests.logic.test_accepts import FINE
 from tests.logic.test_refuses import HELPERS, PARAMS, REFUSED
@@ -62,9 +63,7 @@ def mutants(draw: st.DrawFn) -> str:
     return body
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-@given(mutants(), st.sampled_from(["I-001", "I-002", "I-404"]), st.integers(-3, 7))
-def test_checked_logic_never_surprises(body: str, key: str, n: int) -> None:
+def checked_logic_never_surprises(body: str, key: str, n: int) -> None:
     note(body)
     checked = check_text("shop.yaml", spec_text(body, helpers=HELPERS, params=PARAMS))
     event("passes" if checked.ok else "refused")
@@ -78,6 +77,17 @@ def test_checked_logic_never_surprises(body: str, key: str, n: int) -> None:
         assert env.state == before
     env.reset()
     assert env.state == before
+
+
+test_checked_logic_never_surprises, test_checked_logic_never_surprises_at_length = few_and_many(
+    checked_logic_never_surprises,
+    mutants(),
+    st.sampled_from(["I-001", "I-002", "I-404"]),
+    st.integers(-3, 7),
+    few=40,
+    many=150,
+    suppress_health_check=list(HealthCheck),
+)
 
 
 @pytest.mark.parametrize("arguments", [[], ["limit"], "", "[]", (), 0, b""])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.lengths import few_and_many
 
 from envscaler.errors import EnvscalerError, SpecError, UsageError
 from envscaler.spec.edit import SpecEditor, inline
@@ -111,8 +112,7 @@ _VALUES = st.recursive(
 )  # fmt: skip
 
 
-@given(_VALUES)
-def test_any_json_value_can_be_set_and_read_back(value: Any) -> None:
+def any_json_value_can_be_set_and_read_back(value: Any) -> None:
     text = "a: 1\nb: {c: 2}  # b\nd: 3\n"
     for path in (("a",), ("b", "c"), ("new",), ("b", "new")):
         editor = SpecEditor(text)
@@ -124,6 +124,11 @@ def test_any_json_value_can_be_set_and_read_back(value: Any) -> None:
             found = found[step]
         assert found == value
         assert editor.text.endswith("d: 3\n") or path == ("new",)
+
+
+test_any_json_value_can_be_set_and_read_back, test_any_json_value_can_be_set_and_read_back_at_length = few_and_many(
+    any_json_value_can_be_set_and_read_back, _VALUES, few=25
+)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
+from tests.lengths import few_and_many
 
 from envscaler.errors import SpecError
 from envscaler.session.files import spec_files
@@ -223,8 +223,7 @@ class _Writer:
 _COMMENT = re.compile(r"# (?:about|odd|note|said) *$", re.MULTILINE)
 
 
-@given(st.dictionaries(st.sampled_from(["do", "name", "text"]), _TREES, min_size=1), st.data())
-def test_formatting_keeps_the_tree_and_comments_and_is_idempotent(tree: dict[str, object], data: st.DataObject) -> None:
+def formatting_keeps_the_tree_and_comments_and_is_idempotent(tree: dict[str, object], data: st.DataObject) -> None:
     text = _Writer(data).block(tree, 0) + "\n"
     report = Report()
     document = parse_spec("spec.yaml", text, report)
@@ -236,3 +235,14 @@ def test_formatting_keeps_the_tree_and_comments_and_is_idempotent(tree: dict[str
     assert signature(after.root) == signature(document.root)
     assert format_text(formatted) == formatted
     assert [c.strip() for c in re.findall(_COMMENT, formatted)] == [c.strip() for c in re.findall(_COMMENT, text)]
+
+
+(
+    test_formatting_keeps_the_tree_and_comments_and_is_idempotent,
+    test_formatting_keeps_the_tree_and_comments_and_is_idempotent_at_length,
+) = few_and_many(
+    formatting_keeps_the_tree_and_comments_and_is_idempotent,
+    st.dictionaries(st.sampled_from(["do", "name", "text"]), _TREES, min_size=1),
+    st.data(),
+    few=25,
+)

@@ -54,7 +54,7 @@ def times_called(folder: Path) -> Counter[int]:
 
 
 @posix
-@pytest.mark.parametrize("executor", ["processes", "threads"])
+@pytest.mark.parametrize("executor", [pytest.param("processes", marks=pytest.mark.slow), "threads"])
 def test_killed_programs(tmp_path: Path, executor: str) -> None:
     """Whole programs, with processes of their own, which end with them."""
     chance, count = random.Random(7), 150
@@ -103,7 +103,7 @@ def test_one_of_two_programs_is_killed(tmp_path: Path) -> None:
 
 
 @posix
-@pytest.mark.parametrize("executor", ["process", "threads", "processes", "async"])
+@pytest.mark.parametrize("executor", ["process", pytest.param("threads", marks=pytest.mark.slow), "processes", "async"])
 def test_ctrl_c(tmp_path: Path, executor: str) -> None:
     """Stops at once, keeps what is done, gives back what was under way."""
     program = subprocess.Popen(
@@ -187,6 +187,7 @@ def test_a_process_that_stands_still_loses_its_claims(tmp_path: Path) -> None:
 
 
 @posix
+@pytest.mark.slow
 def test_a_process_that_lives_keeps_its_claims(tmp_path: Path) -> None:
     """A unit may take much longer than the lease, as long as its process beats."""
     program = holder(tmp_path, 1.0, 2.5)

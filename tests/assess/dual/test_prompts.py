@@ -73,7 +73,9 @@ def test_long_values_are_cut_and_say_so() -> None:
     assert shown({"a": "y" * 500}, 1000, 10) == '{"a": "yyyyyyyyy…"}'
 
 
-@pytest.mark.parametrize("name", ["bank", "calendar", "trading_bot"])
+@pytest.mark.parametrize(
+    "name", ["bank", *(pytest.param(one, marks=pytest.mark.slow) for one in ("calendar", "trading_bot"))]
+)
 def test_prompts_are_bounded(name: str) -> None:
     judged = subject(name)
     source = Source(judged)
