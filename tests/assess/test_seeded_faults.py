@@ -117,7 +117,7 @@ _ALSO = {  # a second change that the fault needs to show at all
 def test_a_fault_of_the_code_is_found(name: str) -> None:
     old, new, prop, calls, line = FAULTS[name]
     environment = spoilt(old, new, *_ALSO.get(name, ()))
-    report = attacked(environment, checked(), calls=900)
+    report = attacked(environment, checked(), calls=500)
     found = {f.property: f for f in report.findings}
     assert prop in found, [f.title for f in report.findings]
     assert found[prop].script == calls
@@ -155,7 +155,7 @@ def test_a_rollback_that_was_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
         state._meter.settling = False
 
     monkeypatch.setattr("envscaler.runtime.calls.rollback", forget)
-    report = attacked(spoilt(*OWN), checked(), calls=900)
+    report = attacked(spoilt(*OWN), checked(), calls=500)
     found = {f.tool: f for f in report.findings if f.property == "failed-call-changes-nothing"}
     assert found["put"].script == "put box_id=B-1 count=4"
     assert "/boxes/B-1/items: 0 -> 4" in found["put"].detail
@@ -174,7 +174,7 @@ def test_a_rollback_that_was_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_faults_of_the_runtime(monkeypatch: pytest.MonkeyPatch, what: str, replacement: Any, prop: str) -> None:
     environment = spoilt(*OWN)
     monkeypatch.setattr(f"envscaler.runtime.store.{what}", replacement)
-    report = attacked(environment, checked(), calls=900)
+    report = attacked(environment, checked(), calls=500)
     found = {f.property: f for f in report.findings}
     assert prop in found, [f"{f.property}: {f.title}" for f in report.findings]
     assert len(found[prop].calls) <= 2
@@ -182,7 +182,7 @@ def test_faults_of_the_runtime(monkeypatch: pytest.MonkeyPatch, what: str, repla
 
 def test_after_each_that_does_not_settle() -> None:
     spec = checked('"fine" if depot.total > 1 else "low"', '"fine" if depot.level == "low" else "low"')
-    found = only(attacked(compiled(spec), spec, calls=900))
+    found = only(attacked(compiled(spec), spec, calls=500))
     assert found.property == "after-each-settles"
     assert len(found.calls) == 1
     assert found.where[0].line == line_of("after_each:")
@@ -218,12 +218,13 @@ def test_a_number_in_prose_that_contradicts_a_constant() -> None:
     assert {f.property for f in report.findings} <= {"constants-as-told"}
 
 
+@pytest.mark.slow  # tests of classes written by hand have one too
 def test_a_loop_without_an_end() -> None:
     environment = spoilt(
         '    box["marks"] = _rt.copy(marks)',
         '    while len(marks) > 1:\n        pass\n    box["marks"] = _rt.copy(marks)',
     )
-    report = attacked(environment, checked(), calls=900, call_seconds=0.3)
+    report = attacked(environment, checked(), calls=500, call_seconds=0.3)
     found = only(report)
     assert found.property == "always-ends"
     assert found.title == "mark does not end"

@@ -165,6 +165,7 @@ class Ended(Exception):
     """Somebody has ended it."""
 
 
+@pytest.mark.slow
 def test_it_goes_on_wherever_it_was_ended(made: tuple[Path, str], tmp_path: Path) -> None:
     folder, ends = tmp_path / "made", 0
 

@@ -102,6 +102,7 @@ def said(body: dict[str, Any]) -> str:
 class _Handler(BaseHTTPRequestHandler):
     server: Server
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # a body would wait until the headers before it were acknowledged
     timeout = 30
 
     def log_message(self, *args: Any) -> None:
