@@ -6,19 +6,20 @@ import copy
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from envscaler.assess.facts import ToolFacts
 from envscaler.assess.layout import keys_of
+from envscaler.assess.mutation.bounds import Bounds
 from envscaler.assess.mutation.near import is_time, times_near
 from envscaler.assess.mutation.tapes import Step, Tape
 from envscaler.assess.strategies import arguments, samples
 from envscaler.errors import EnvscalerError
 from envscaler.runtime import Environment
 
-__all__ = ["Bounds", "Probe", "Probes", "difference_of_states", "events", "probes", "tapes_in"]
+__all__ = ["Probe", "Probes", "difference_of_states", "events", "probes", "tapes_in"]
 
 _MOST: Final = 3000
 _PLACES: Final = 3  # of each shape, so of each field of a collection
@@ -36,15 +37,6 @@ _T = TypeVar("_T")
 
 Place = tuple[Any, ...]
 """Where in a state: keys and indices."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What a spec tells of values. ``fields``: those at and beside declared bounds and the members of enums, by the outside
-    name of a field; ``constants``: the values of the spec's constants, as JSON."""
-
-    fields: Mapping[str, tuple[Any, ...]]
-    constants: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +90,8 @@ def probes(environment: type[Environment], states: Iterable[Mapping[str, Any]], 
         for place, value in _values(state, ()):
             shapes.setdefault(_shape(state, place), _Shape()).enter(start, place, value)
     found: list[Probe] = []
-    turns = [_changes(shape, name, bounds) for name, shape in shapes.items()]
+    turns = [_entered(known, names, own, values) for names, own, values in bounds.absent]
+    turns += [_changes(shape, name, bounds) for name, shape in shapes.items()]
     turns += [_again(name, held, shapes, bounds) for name, held in known[0].items() if isinstance(held, Mapping)]
     for start, place, new in _in_turn(turns):
         found.append(Probe(start, place, new, _problem(environment, _changed(known[start], place, new))))
@@ -139,14 +132,17 @@ def events(environment: type[Environment], seed: int) -> list[Step]:
 def tapes_in(given: Probes, recorded: Sequence[Tape], events: Sequence[Step]) -> list[Tape]:
     """Tapes that begin in accepted states, with recorded calls to try there, such as name the changed record first, and in
     the initial state with ``events``, of which some are tried everywhere."""
-    stock = _Stock([step for tape in recorded for step in tape.steps] + list(events))
+    tapes = sorted(
+        recorded, key=lambda tape: tape.state is not None
+    )  # most states here are the initial one, but for a value
+    stock = _Stock([step for tape in tapes for step in tape.steps] + list(events))
     accepted = [probe for probe in given.tried if probe.problem is None]
-    tapes = [Tape(None, 0, variants=list(events))]
+    found = [Tape(None, 0, variants=list(events))]
     for probe in accepted[:_STARTS]:
         state = given.state(probe)
         steps = stock.about(state, probe.place)
-        tapes.append(Tape(state, 0, variants=[Step(s.tool, s.arguments, s.actor) for s in steps]))
-    return tapes
+        found.append(Tape(state, 0, variants=[Step(s.tool, s.arguments, s.actor) for s in steps]))
+    return found
 
 
 class _Stock:
@@ -155,6 +151,8 @@ class _Stock:
     def __init__(self, recorded: Sequence[Step]) -> None:
         chosen: dict[str, dict[str, tuple[Step, frozenset[str]]]] = {}
         for step in recorded:
+            if step.outcome is not None and step.outcome[1] == "unknown_tool":
+                continue
             mine = chosen.setdefault(step.tool, {})
             if len(mine) < _ONE_TOOL and isinstance(step.arguments, Mapping):
                 name = json.dumps(step.arguments, sort_keys=True, default=str)
@@ -163,16 +161,18 @@ class _Stock:
 
     def about(self, state: Mapping[str, Any], place: Place) -> list[Step]:
         """Some calls of each tool, in turn: those that name the changed record come first, then those that name what it
-        refers to."""
+        refers to, then those that came to something. What is no record may matter to any tool, so each has two."""
         key = str(place[1]) if len(place) > 1 else ""
         beside = frozenset(_leaves(_inside(state, place[:2]))) - {key, "", "0", "1"}
-        ranked = [
-            sorted(steps, key=lambda s: (key in s[1], len(beside & s[1])), reverse=True)
-            for steps in self._tools.values()
-            if steps
-        ]
-        firsts = sorted(ranked, key=lambda steps: (key in steps[0][1], len(beside & steps[0][1])), reverse=True)
-        return [step for step, _ in list(_in_turn([iter(steps) for steps in firsts]))[:_CALLS]]
+
+        def rank(found: tuple[Step, frozenset[str]]) -> tuple[bool, int, bool]:
+            step, named = found
+            return key in named, len(beside & named), step.outcome is not None and step.outcome[0] == "ok"
+
+        ranked = [sorted(steps, key=rank, reverse=True) for steps in self._tools.values() if steps]
+        ranked.sort(key=lambda steps: rank(steps[0]), reverse=True)
+        most = max(_CALLS, 2 * len(ranked)) if len(place) < 3 else _CALLS
+        return [step for step, _ in itertools.islice(_in_turn([iter(steps) for steps in ranked]), most)]
 
 
 # -- which changes
@@ -186,6 +186,21 @@ def _changes(shape: _Shape, name: Place, bounds: Bounds) -> Iterator[tuple[int, 
         for start, place, old in (*shape.places, *shape.alike)
     ]
     yield from _in_turn(turns)
+
+
+def _entered(
+    known: Sequence[Mapping[str, Any]], names: Set[str], own: str, values: Sequence[Any]
+) -> Iterator[tuple[int, Place, Any]]:
+    """A field that objects may be without, in the first that are."""
+    without = (
+        (start, place)
+        for start, state in enumerate(known)
+        for place, held in _objects(state, ())
+        if held and own not in held and held.keys() <= names
+    )
+    for start, place in itertools.islice(without, _PLACES):
+        for value in values:
+            yield start, (*place, own), value
 
 
 def _again(
@@ -271,6 +286,17 @@ def _values(node: Any, place: Place) -> Iterator[tuple[Place, Any]]:
         if isinstance(node, list):
             for number, value in enumerate(node):
                 yield from _values(value, (*place, number))
+
+
+def _objects(node: Any, place: Place) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    """The objects in a state, and where they are; the state itself is one, where its only record is laid out flat."""
+    if isinstance(node, Mapping):
+        yield place, node
+        for key, value in node.items():
+            yield from _objects(value, (*place, key))
+    elif isinstance(node, list):
+        for number, value in enumerate(node):
+            yield from _objects(value, (*place, number))
 
 
 def _shape(state: Mapping[str, Any], place: Place) -> Place:

@@ -10,14 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal, cast
 
 from envscaler.assess import FuzzSettings, fuzz
+from envscaler.assess.mutation.bounds import bounds_of
 from envscaler.assess.mutation.compared import compared
 from envscaler.assess.mutation.copies import is_idle_copy
 from envscaler.assess.mutation.equivalent import normal_form
 from envscaler.assess.mutation.mutants import Edit, Mutant, apply
-from envscaler.assess.mutation.probes import Bounds, Probes, difference_of_states, events, probes, tapes_in
+from envscaler.assess.mutation.probes import Probes, difference_of_states, events, probes, tapes_in
 from envscaler.assess.mutation.tapes import (
     Tape,
     difference,
@@ -34,7 +35,6 @@ from envscaler.runtime import Environment
 from envscaler.spec.check import check_spec, check_text
 from envscaler.spec.checked import Checked
 from envscaler.spec.model import Block, Spec
-from envscaler.spec.types import MONEY, STR, Enum, Struct, Type, strip_null
 
 __all__ = ["MEANS", "Effort", "Means", "Original", "Outcome", "try_mutant"]
 
@@ -129,7 +129,7 @@ class Original:
     @cached_property
     def probes(self) -> Probes:
         """States at the border of what the spec allows: its initial state and those that its examples end in, changed."""
-        return probes(self.environment, ends(self.environment, self._shown), _bounds(self.spec))
+        return probes(self.environment, ends(self.environment, self._shown), bounds_of(self.spec))
 
     @cached_property
     def inside(self) -> list[Tape]:
@@ -137,28 +137,6 @@ class Original:
         tapes = tapes_in(self.probes, self.tapes, events(self.environment, self.effort.seed))
         settle_variants(self.environment, tapes)
         return tapes
-
-
-def _bounds(spec: Spec) -> Bounds:
-    """Values at and beside the bounds of fields, by outside name, with the members of enums and the numbers that the logic
-    compares them with; and constants."""
-    found: dict[str, list[Any]] = {name: list(numbers) for name, numbers in compared(spec).items()}
-    structs: list[Type] = [*(s.record for s in spec.states.values()), *spec.types.values()]
-    for of in structs:
-        for field in of.fields.values() if isinstance(of, Struct) else ():
-            kept = found.setdefault(field.json, [])
-            inner = strip_null(field.type)
-            scale = 100 if inner == MONEY else 1
-            for bound in (field.ge, field.gt, field.le, field.lt):
-                if isinstance(bound, int | float):
-                    kept += [n / scale if scale > 1 else n for n in (bound - 1, bound, bound + 1)]
-            for length in (field.min_length, field.max_length):
-                if length is not None and inner == STR:
-                    kept += ["x" * n for n in (length - 1, length, length + 1) if n >= 0]
-            if isinstance(inner, Enum):
-                kept += inner.values
-    constants = (c.value / 100 if c.type == MONEY else c.value for c in spec.constants.values())
-    return Bounds({name: tuple(values) for name, values in found.items()}, tuple(constants))
 
 
 def try_mutant(original: Original, mutant: Mutant, means: Sequence[Means] = MEANS) -> Outcome:
