@@ -219,7 +219,7 @@ def test_a_spec_does_not_differ_from_itself(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "edit",
-    [pytest.param(e, marks=[] if n % 6 == 0 else pytest.mark.slow) for n, e in enumerate(EDITS)],
+    [pytest.param(e, marks=[] if n % 8 == 0 else pytest.mark.slow) for n, e in enumerate(EDITS)],
     ids=lambda e: e.name,
 )
 def test_an_edit_is_found_under_the_right_heading(edit: Edit, bank: Checked, tmp_path: Path) -> None:

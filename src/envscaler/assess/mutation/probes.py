@@ -167,7 +167,7 @@ class _Stock:
 
         def rank(found: tuple[Step, frozenset[str]]) -> tuple[bool, int, bool]:
             step, named = found
-            return key in named, len(beside & named), step.outcome is not None and step.outcome[0] == "ok"
+            return key != "" and key in named, len(beside & named), step.outcome is not None and step.outcome[0] == "ok"
 
         ranked = [sorted(steps, key=rank, reverse=True) for steps in self._tools.values() if steps]
         ranked.sort(key=lambda steps: rank(steps[0]), reverse=True)
