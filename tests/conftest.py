@@ -32,7 +32,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def shipped_specs_are_made_once() -> Iterator[None]:
-    """Most tests need the bank, and each check of it would take longer than the rest of the test."""
-    with once.shared():
+def made_once() -> Iterator[None]:
+    """What takes longer than most tests: to check the bank, to lay out all commands, to ask each installed package whether it
+    has plugins."""
+    with once.shipped_specs(), once.commands(), once.installed_packages():
         yield

@@ -1,10 +1,13 @@
-"""The specs that come with envscaler, checked and compiled once for all tests of a process, which takes longer than most tests."""
+"""What is made once for all tests of a process, for it takes longer than most tests: the specs that come with envscaler, checked
+and compiled; its commands; what is installed beside it."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +48,7 @@ def few(*names: str, of: Iterable[Path] = PATHS) -> list[ParameterSet]:
 
 
 @contextmanager
-def shared() -> Iterator[None]:
+def shipped_specs() -> Iterator[None]:
     """Within it, the verbs of a session and what stands on them take what `check_text` and `compile_spec` gave of a shipped
     spec before. Another text, another path or templates of one's own are checked and compiled as ever, and so is all that
     another process does."""
@@ -76,3 +79,38 @@ def shared() -> Iterator[None]:
         patch.setattr("envscaler.compiler.compile_spec", compiled)
         patch.setattr("envscaler.scenario.world.compile_spec", compiled)
         yield
+
+
+@contextmanager
+def commands() -> Iterator[None]:
+    """Within it, typer lays out the commands of an app for the first test that calls one, as it does once in a program."""
+    import typer.main
+    import typer.testing
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.testing, "_get_command", cache(typer.main.get_command))
+        yield
+
+
+@contextmanager
+def installed_packages() -> Iterator[None]:
+    """Within it, plugins are looked for among the packages that declared some before, and in folders put on the path since."""
+    from envscaler.plugin import discovery
+
+    before = list(sys.path)
+    declaring = [one for one in metadata.distributions() if _may_declare(one, discovery.GROUP)]
+
+    def distributions() -> Iterator[metadata.Distribution]:
+        yield from metadata.distributions(path=[path for path in sys.path if path not in before])
+        yield from declaring
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(discovery, "distributions", distributions)
+        yield
+
+
+def _may_declare(one: metadata.Distribution, group: str) -> bool:
+    try:
+        return any(point.group == group for point in one.entry_points)
+    except Exception:  # the metadata of any package may be broken in any way
+        return True
