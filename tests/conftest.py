@@ -35,5 +35,5 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def made_once() -> Iterator[None]:
     """What takes longer than most tests: to check the bank, to lay out all commands, to ask each installed package whether it
     has plugins."""
-    with once.shipped_specs(), once.commands(), once.installed_packages():
+    with once.shipped_specs(), once.commands(), once.installed_packages(), once.no_power_cuts():
         yield

@@ -3,6 +3,7 @@ and compiled; its commands; what is installed beside it."""
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -114,3 +115,25 @@ def _may_declare(one: metadata.Distribution, group: str) -> bool:
         return any(point.group == group for point in one.entry_points)
     except Exception:  # the metadata of any package may be broken in any way
         return True
+
+
+class _Unhurried(sqlite3.Connection):
+    """A connection that does not wait until the disk has what was written."""
+
+    def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+        return super().execute("PRAGMA synchronous=OFF" if sql.startswith("PRAGMA synchronous=") else sql, *values)
+
+
+@contextmanager
+def no_power_cuts() -> Iterator[None]:
+    """Within it, SQLite files are not kept safe from power cuts, which no test brings about; kills of processes do no harm."""
+    connect = sqlite3.connect
+
+    def connected(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*arguments, **{"factory": _Unhurried, **options})
+        connection.execute("PRAGMA synchronous=OFF")
+        return connection
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite3, "connect", connected)
+        yield
