@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from envscaler import session
+from envscaler.assess.mutation.bounds import Bounds
 from envscaler.assess.mutation.equivalent import normal_form
 from envscaler.assess.mutation.mutants import Edit, Mutant, apply
 from envscaler.assess.mutation.operators import OPERATORS, Material
@@ -264,7 +265,7 @@ def test_the_original_differs_from_itself_in_nothing(original: Original) -> None
 
 
 def test_states_at_the_border_tell_a_bound_that_moved(original: Original, shop: Checked) -> None:
-    given = probes(original.environment, {"count": (-1, 0)})
+    given = probes(original.environment, (), Bounds({"count": (-1, 0)}))
     assert difference_of_states(original.environment, given) == ""
     looser = check_text(
         "shop.yaml", SHOP.replace("count: {type: int, ge: 0}, sold", "count: {type: int, ge: -1}, sold")

@@ -1,4 +1,4 @@
-"""What a spec tells of values: bounds, members, numbers that the logic compares with, constants, fields that may be absent."""
+"""What a spec tells of values: bounds, members, what the logic compares with, constants, fields that may be absent."""
 
 from __future__ import annotations
 

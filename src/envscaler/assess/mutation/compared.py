@@ -1,10 +1,12 @@
-"""Which numbers the logic holds a field or a parameter against, so that values at and beside them are tried for it."""
+"""Which numbers and times the logic holds a field or a parameter against: values at and beside them are tried for it."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from typing import Any
 
+from envscaler.assess.mutation.near import is_time, times_near
 from envscaler.spec.model import Block, Spec
 from envscaler.spec.types import MONEY, Struct
 from envscaler.trees import parsed
@@ -12,32 +14,34 @@ from envscaler.trees import parsed
 __all__ = ["compared"]
 
 
-def compared(spec: Spec) -> dict[str, tuple[int | float, ...]]:
-    """Numbers by the name of a parameter and by the outside name of a field, as they stand in JSON: literals and constants
-    that the logic compares it with, itself or through a local that holds it, and the numbers beside them."""
-    constants = {
-        c.name: c.value / 100 if c.type == MONEY else c.value
-        for c in spec.constants.values()
-        if isinstance(c.value, int | float) and not isinstance(c.value, bool)
-    }
-    found: dict[str, dict[int | float, None]] = {}
+Told = int | float | str
+
+
+def compared(spec: Spec) -> dict[str, tuple[Told, ...]]:
+    """Numbers and times by the name of a parameter and by the outside name of a field, as they stand in JSON: literals and
+    constants that the logic compares it with, itself or through a local that holds it, and those beside them."""
+    constants = {c.name: c.value / 100 if c.type == MONEY else c.value for c in spec.constants.values()}
+    found: dict[str, dict[Told, None]] = {}
     for block in _blocks(spec):
         tree = parsed(block.source)
         held = _held(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Compare):
                 sides = [node.left, *node.comparators]
-                numbers = [n for side in sides for n in _numbers(side, constants)]
+                told = [value for side in sides for value in _told(side, constants)]
                 for name in (n for side in sides for n in _names(side, held)):
-                    found.setdefault(name, {}).update(dict.fromkeys(m for n in numbers for m in _beside(n)))
+                    found.setdefault(name, {}).update(dict.fromkeys(near for value in told for near in _beside(value)))
     outside = _outside(spec)
-    return {outside.get(name, name): tuple(numbers) for name, numbers in found.items() if numbers}
+    return {outside.get(name, name): tuple(values) for name, values in found.items() if values}
 
 
-def _beside(number: int | float) -> Iterator[int | float]:
-    yield from (number, number + 1, number - 1)
-    if isinstance(number, float):
-        yield from (round(number + 0.1, 6), round(number - 0.1, 6))
+def _beside(value: Told) -> Iterator[Told]:
+    yield value
+    if isinstance(value, str):
+        yield from times_near(value)
+    else:
+        yield from (value + 1, value - 1)
+        yield from (round(value + 0.1, 6), round(value - 0.1, 6)) if isinstance(value, float) else ()
 
 
 def _blocks(spec: Spec) -> Iterator[Block]:
@@ -57,13 +61,16 @@ def _held(tree: ast.Module) -> dict[str, str]:
     }
 
 
-def _numbers(side: ast.expr, constants: Mapping[str, int | float]) -> Iterator[int | float]:
+def _told(side: ast.expr, constants: Mapping[str, Any]) -> Iterator[Told]:
     for node in ast.walk(side):
+        value = None
         match node:
-            case ast.Constant(int() | float() as number) if not isinstance(number, bool):
-                yield number
-            case ast.Name(name) if name in constants:
-                yield constants[name]
+            case ast.Constant(literal):
+                value = literal
+            case ast.Name(name):
+                value = constants.get(name)
+        if is_time(value) if isinstance(value, str) else isinstance(value, int | float) and not isinstance(value, bool):
+            yield value
 
 
 def _names(side: ast.expr, held: Mapping[str, str]) -> Iterator[str]:

@@ -24,9 +24,9 @@ Shares are of the mutants that are not proved equivalent. **Check**: refused by 
 of the fuzzer's properties does not hold, in {calls} calls; where neither they nor the examples find anything, in {more} more,
 or in {whole} more for faults that are not of logic or messages, as many as an assessment makes. What the spec's own examples
 expect is not looked at. **Examples**: one of the spec's examples comes out otherwise. **Original**: one of {recorded} recorded
-calls of the unmutated spec, or a variant of one, comes out otherwise, or a state is allowed that was not, or the other way
-round. **Alone**: any of the first three, so without the original at hand. **All**: any of the four. A mutant that the checker
-refuses runs nowhere else.
+calls of the unmutated spec, a variant of one, or one of them in a changed state comes out otherwise, or a changed state is
+allowed that was not, the other way round, or for another reason refused. **Alone**: any of the first three, so without the
+original at hand. **All**: any of the four. A mutant that the checker refuses runs nowhere else.
 """
 
 

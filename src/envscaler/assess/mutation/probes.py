@@ -181,11 +181,14 @@ class _Stock:
 def _changes(shape: _Shape, name: Place, bounds: Bounds) -> Iterator[tuple[int, Place, Any]]:
     """Other values of a field, in the records that are chosen for it."""
     outside = next((p for p in reversed(name) if isinstance(p, str) and p != "*"), "")
-    turns = [
-        ((start, place, new) for new in _others(old, outside, shape, bounds))
-        for start, place, old in (*shape.places, *shape.alike)
-    ]
-    yield from _in_turn(turns)
+    places = (*shape.places, *shape.alike)
+    values = [list(_others(old, outside, shape, bounds)) for _, _, old in places]
+    for shift in range(len(places)):  # each value once, here or there, before any is tried twice
+        for number in range(max(map(len, values), default=0)):
+            chosen = (number + shift) % len(places)
+            if number < len(values[chosen]):
+                start, place, _ = places[chosen]
+                yield start, place, values[chosen][number]
 
 
 def _entered(

@@ -25,20 +25,20 @@ _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?")
 
 @dataclass(slots=True)
 class _Stock:
-    """What arguments are made of: numbers that each is compared with, values of each as they were recorded, words of the
+    """What arguments are made of: what each is compared with, values of each as they were recorded, words of the
     state by field, its dates and numbers."""
 
-    compared: Mapping[str, Sequence[int | float]]
+    compared: Mapping[str, Sequence[Any]]
     seen: dict[str, list[Any]] = field(default_factory=dict)
     words: dict[str, list[str]] = field(default_factory=dict)
     dates: list[str] = field(default_factory=list)
     numbers: list[int | float] = field(default_factory=list)
 
 
-def vary(tapes: Sequence[Tape], state: Any, seed: int, compared: Mapping[str, Sequence[int | float]]) -> None:
+def vary(tapes: Sequence[Tape], state: Any, seed: int, compared: Mapping[str, Sequence[Any]]) -> None:
     """Give recorded steps variants, which are tried on a fork before the step is made. ``state``: the initial one, for words,
-    dates and numbers; ``compared``: numbers by the name of an argument. Steps of a tool are chosen so that their outcomes are
-    of many kinds."""
+    dates and numbers; ``compared``: numbers and times by the name of an argument. Steps of a tool are chosen so that their
+    outcomes are of many kinds."""
     rng = random.Random(f"variants {seed}")  # noqa: S311
     chosen: dict[str, dict[str, list[Step]]] = {}
     stock = _stock(state, compared)
@@ -60,7 +60,7 @@ def vary(tapes: Sequence[Tape], state: Any, seed: int, compared: Mapping[str, Se
             step.variants = [*first[: _EACH // 2], *rest][:_EACH]
 
 
-def _stock(state: Any, compared: Mapping[str, Sequence[int | float]]) -> _Stock:
+def _stock(state: Any, compared: Mapping[str, Sequence[Any]]) -> _Stock:
     stock = _Stock(compared)
     stack: list[tuple[str, Any]] = [("", state)]
     while stack:
@@ -97,13 +97,13 @@ def _kind(outcome: Any) -> str:
 
 
 def _variants(step: Step, stock: _Stock, rng: random.Random) -> Iterator[tuple[bool, Step]]:
-    """Variants of a step; true are those of numbers that its outcome told, or that the argument is
-    compared with."""
+    """Variants of a step; true are those of numbers that its outcome told, and of what the argument is compared with."""
     told = str(step.outcome)
     for name, value in step.arguments.items():
+        near = [new for new in stock.compared.get(str(name), ()) if isinstance(new, str) is isinstance(value, str)]
         if isinstance(value, int | float) and not isinstance(value, bool):
-            for new in (*stock.compared.get(str(name), ()), *_told(value, told)):
-                yield True, Step(step.tool, {**step.arguments, name: new}, step.actor)
+            near += _told(value, told)
+        yield from ((True, Step(step.tool, {**step.arguments, name: new}, step.actor)) for new in near)
         for new in _values(value, stock.seen.get(str(name), ()), stock, rng):
             if type(new) is not type(value) or new != value:
                 yield False, Step(step.tool, {**step.arguments, name: new}, step.actor)
