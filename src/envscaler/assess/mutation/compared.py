@@ -63,7 +63,7 @@ def _held(tree: ast.Module) -> dict[str, str]:
 
 def _told(side: ast.expr, constants: Mapping[str, Any]) -> Iterator[Told]:
     for node in ast.walk(side):
-        value = None
+        value: Any = None
         match node:
             case ast.Constant(literal):
                 value = literal
