@@ -28,6 +28,16 @@ def _scored(value: Any) -> Any:
 Score = Annotated[int, BeforeValidator(_scored), Field(ge=1, le=10)]
 
 
+def _joined(value: Any) -> Any:
+    """The text that a list of sentences or paragraphs is, as small models like to send one."""
+    if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
+        return "\n".join(value)
+    return value
+
+
+_Prose = Annotated[Text, BeforeValidator(_joined)]
+
+
 class _Inferred(BaseModel):
     """The environment."""
 
@@ -35,8 +45,8 @@ class _Inferred(BaseModel):
 
     title: Text = Field(max_length=120)
     name: str = ""
-    summary: Text = Field(max_length=600)
-    introduction: Text = Field(min_length=80, max_length=6000)
+    summary: _Prose = Field(max_length=600)
+    introduction: _Prose = Field(min_length=80, max_length=6000)
     usefulness: Score
     modelability: Score
 
