@@ -33,12 +33,13 @@ def as_text(report: FuzzReport) -> str:
     )
 
 
-def test_a_sound_environment_has_no_finding_over_seeds() -> None:
+@pytest.mark.parametrize("calls", [300, pytest.param(600, marks=pytest.mark.slow)])
+def test_a_sound_environment_has_no_finding_over_seeds(calls: int) -> None:
     for seed in range(4):
-        report = attacked(compiled(checked()), checked(), calls=300, seed=seed)
+        report = attacked(compiled(checked()), checked(), calls=calls, seed=seed)
         assert [f.title for f in report.findings] == []
         assert report.sound
-        assert report.calls == 300
+        assert report.calls == calls
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
