@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from envscaler.assess.mutation.bounds import bounds_of
 from envscaler.assess.mutation.compared import compared
 from envscaler.assess.mutation.near import is_time, times_near
-from envscaler.assess.mutation.probes import Probes, difference_of_states, events, probes, tapes_in
+from envscaler.assess.mutation.probes import Probes, difference_of_states, probes
 from envscaler.assess.mutation.tapes import Tape, difference_of_variants, recorder, settle, settle_variants
+from envscaler.assess.mutation.visits import events, tapes_in
 from envscaler.compiler import compile_spec, load_class
 from envscaler.replay.examples import verify
 from envscaler.runtime import Environment

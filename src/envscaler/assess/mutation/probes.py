@@ -1,4 +1,4 @@
-"""States at the border of what a spec allows: known ones with a value changed or a record twice, and calls made in them."""
+"""States at the border of what a spec allows: known ones with a value changed, or with a record several times."""
 
 from __future__ import annotations
 
@@ -10,16 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from envscaler.assess.facts import ToolFacts
-from envscaler.assess.layout import keys_of
 from envscaler.assess.mutation.bounds import Bounds
 from envscaler.assess.mutation.near import is_time, times_near
-from envscaler.assess.mutation.tapes import Step, Tape
-from envscaler.assess.strategies import arguments, samples
 from envscaler.errors import EnvscalerError
 from envscaler.runtime import Environment
 
-__all__ = ["Probe", "Probes", "difference_of_states", "events", "probes", "tapes_in"]
+__all__ = ["Probe", "Probes", "difference_of_states", "in_turn", "inside", "probes"]
 
 _MOST: Final = 3000
 _PLACES: Final = 3  # of each shape, so of each field of a collection
@@ -28,10 +24,6 @@ _TWICE: Final = 2  # records of a collection that are there again
 _COPIES: Final = (1, 2, 3, 5)  # as often
 _NUMBERS: Final = (0, 1, -1, 2)
 _FINE: Final = 0.004  # is lost where cents are rounded to
-_STARTS: Final = 1000  # accepted states in which calls are tried
-_CALLS: Final = 16  # in each of them
-_EVENTS: Final = 40  # calls of each setup function
-_ONE_TOOL: Final = 80  # recorded calls of a tool to choose from
 
 _T = TypeVar("_T")
 
@@ -93,7 +85,7 @@ def probes(environment: type[Environment], states: Iterable[Mapping[str, Any]], 
     turns = [_entered(known, names, own, values) for names, own, values in bounds.absent]
     turns += [_changes(shape, name, bounds) for name, shape in shapes.items()]
     turns += [_again(name, held, shapes, bounds) for name, held in known[0].items() if isinstance(held, Mapping)]
-    for start, place, new in _in_turn(turns):
+    for start, place, new in in_turn(turns):
         found.append(Probe(start, place, new, _problem(environment, _changed(known[start], place, new))))
         if len(found) == _MOST:
             break
@@ -116,63 +108,6 @@ def _verdict(problem: str | None) -> str:
         return "allowed"
     first, *more = problem.splitlines()
     return f"refused ({first[:100]}{f' and {len(more)} more' if more else ''})"
-
-
-def events(environment: type[Environment], seed: int) -> list[Step]:
-    """Calls of the setup functions of a class, with arguments as they take them."""
-    keys = keys_of(environment.states, environment.new().state)
-    made = []
-    for setup in environment.setup_table:
-        fields = {p.json: p for p in setup.params.values()}
-        fitting = arguments(ToolFacts(setup.name, "agent", setup.kind, fields), keys, environment.clock)
-        made += [Step(setup.name, given, "setup") for given in samples(fitting, _EVENTS, seed)]
-    return made
-
-
-def tapes_in(given: Probes, recorded: Sequence[Tape], events: Sequence[Step]) -> list[Tape]:
-    """Tapes that begin in accepted states, with recorded calls to try there, such as name the changed record first, and in
-    the initial state with ``events``, of which some are tried everywhere."""
-    tapes = sorted(
-        recorded, key=lambda tape: tape.state is not None
-    )  # most states here are the initial one, but for a value
-    stock = _Stock([step for tape in tapes for step in tape.steps] + list(events))
-    accepted = [probe for probe in given.tried if probe.problem is None]
-    found = [Tape(None, 0, variants=list(events))]
-    for probe in accepted[:_STARTS]:
-        state = given.state(probe)
-        steps = stock.about(state, probe.place)
-        found.append(Tape(state, 0, variants=[Step(s.tool, s.arguments, s.actor) for s in steps]))
-    return found
-
-
-class _Stock:
-    """Recorded calls, with the words and numbers that each names."""
-
-    def __init__(self, recorded: Sequence[Step]) -> None:
-        chosen: dict[str, dict[str, tuple[Step, frozenset[str]]]] = {}
-        for step in recorded:
-            if step.outcome is not None and step.outcome[1] == "unknown_tool":
-                continue
-            mine = chosen.setdefault(step.tool, {})
-            if len(mine) < _ONE_TOOL and isinstance(step.arguments, Mapping):
-                name = json.dumps(step.arguments, sort_keys=True, default=str)
-                mine.setdefault(name, (step, frozenset(_leaves(step.arguments))))
-        self._tools = {tool: list(steps.values()) for tool, steps in chosen.items()}
-
-    def about(self, state: Mapping[str, Any], place: Place) -> list[Step]:
-        """Some calls of each tool, in turn: those that name the changed record come first, then those that name what it
-        refers to, then those that came to something. What is no record may matter to any tool, so each has two."""
-        key = str(place[1]) if len(place) > 1 else ""
-        beside = frozenset(_leaves(_inside(state, place[:2]))) - {key, "", "0", "1"}
-
-        def rank(found: tuple[Step, frozenset[str]]) -> tuple[bool, int, bool]:
-            step, named = found
-            return key != "" and key in named, len(beside & named), step.outcome is not None and step.outcome[0] == "ok"
-
-        ranked = [sorted(steps, key=rank, reverse=True) for steps in self._tools.values() if steps]
-        ranked.sort(key=lambda steps: rank(steps[0]), reverse=True)
-        most = max(_CALLS, 2 * len(ranked)) if len(place) < 3 else _CALLS
-        return [step for step, _ in itertools.islice(_in_turn([iter(steps) for steps in ranked]), most)]
 
 
 # -- which changes
@@ -304,11 +239,12 @@ def _objects(node: Any, place: Place) -> Iterator[tuple[Place, Mapping[str, Any]
 
 def _shape(state: Mapping[str, Any], place: Place) -> Place:
     """A place with the key of its record and all indices left open."""
-    open_ = len(place) > 1 and isinstance(_inside(state, place[:2]), Mapping)
+    open_ = len(place) > 1 and isinstance(inside(state, place[:2]), Mapping)
     return tuple("*" if isinstance(p, int) or (open_ and i == 1) else p for i, p in enumerate(place))
 
 
-def _inside(state: Any, place: Place) -> Any:
+def inside(state: Any, place: Place) -> Any:
+    """What stands at a place of a state."""
     for part in place:
         state = state.get(part) if isinstance(state, Mapping) else state[part]
     return state
@@ -331,18 +267,7 @@ def _fresh(key: str, held: Mapping[str, Any]) -> str:
     return next(name for name in names if name not in held)
 
 
-def _leaves(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _leaves(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _leaves(inner)
-    elif isinstance(value, str | int) and not isinstance(value, bool):
-        yield str(value)
-
-
-def _in_turn(turns: Iterable[Iterator[_T]]) -> Iterator[_T]:
+def in_turn(turns: Iterable[Iterator[_T]]) -> Iterator[_T]:
     """One of each, then another of each, until all are through."""
     left = list(turns)
     while left:

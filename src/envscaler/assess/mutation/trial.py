@@ -18,7 +18,7 @@ from envscaler.assess.mutation.compared import compared
 from envscaler.assess.mutation.copies import is_idle_copy
 from envscaler.assess.mutation.equivalent import normal_form
 from envscaler.assess.mutation.mutants import Edit, Mutant, apply
-from envscaler.assess.mutation.probes import Probes, difference_of_states, events, probes, tapes_in
+from envscaler.assess.mutation.probes import Probes, difference_of_states, probes
 from envscaler.assess.mutation.tapes import (
     Tape,
     difference,
@@ -29,6 +29,7 @@ from envscaler.assess.mutation.tapes import (
     settle_variants,
 )
 from envscaler.assess.mutation.variants import vary
+from envscaler.assess.mutation.visits import events, tapes_in
 from envscaler.compiler import CompiledModule, compile_spec, load_class
 from envscaler.replay.examples import INITIAL_STATE, verify
 from envscaler.runtime import Environment
