@@ -64,7 +64,10 @@ def test_what_is_nearly_right_is_taken() -> None:
     assert (made.name, made.usefulness, made.modelability, made.summary) == ("contact_lens_practice", 8, 9, "One line.")
     assert len(backend.requests) == 1
     made, backend = theme({**THEME, "introduction": ["A practice keeps lenses.", THEME["introduction"]]})
-    assert (made.introduction, len(backend.requests)) == (f"A practice keeps lenses.\n{str(THEME['introduction']).strip()}", 1)
+    assert (made.introduction, len(backend.requests)) == (
+        f"A practice keeps lenses.\n{str(THEME['introduction']).strip()}",
+        1,
+    )
     made, backend = theme({**THEME, "usefulness": 11}, {**THEME, "introduction": "Short."}, THEME)
     assert made.usefulness == 7
     assert len(backend.requests) == 3

@@ -361,7 +361,15 @@ def _field(old: Field, new: Field, subject: str, out: Changes) -> None:
 
 
 def _initial_state(old: Spec, new: Spec, out: Changes) -> None:
-    lines = _lines(old), _lines(new)
+    differing = dict(_differing(old, new))
+    lines = (_lines(old), _lines(new)) if differing else ({}, {})  # these read the whole files again
+    for name, what in differing.items():
+        out.add("scenario", f"initial state of {name}", what, "scenarios that begin with the spec's own state begin otherwise",
+                breaking=True, old=lines[0].get(name), new=lines[1].get(name))  # fmt: skip
+
+
+def _differing(old: Spec, new: Spec) -> Iterator[tuple[str, str]]:
+    """The states that begin otherwise, and how."""
     for name in dict.fromkeys([*old.states, *new.states]):
         shared = {f.json for f in old.states[name].record.fields.values()} if name in old.states else set()
         shared &= {f.json for f in new.states[name].record.fields.values()} if name in new.states else set()
@@ -369,16 +377,13 @@ def _initial_state(old: Spec, new: Spec, out: Changes) -> None:
         if before is None or after is None or before == after:
             continue
         if name in old.states and name in new.states and old.states[name].single:
-            what = (
-                f"{one_of(k for k in {**before, **after} if before.get(k, MISSING) != after.get(k, MISSING))} changed"
-            )
-        else:
-            gone, fresh = [k for k in before if k not in after], [k for k in after if k not in before]
-            changed = [k for k in before if k in after and before[k] != after[k]]
-            parts = ((gone, "gone"), (fresh, "new"), (changed, "changed"))
-            what = "; ".join(f"{one_of(map(str, keys), 6)} {word}" for keys, word in parts if keys) or "another order"
-        out.add("scenario", f"initial state of {name}", what, "scenarios that begin with the spec's own state begin otherwise",
-                breaking=True, old=lines[0].get(name), new=lines[1].get(name))  # fmt: skip
+            changed = [k for k in {**before, **after} if before.get(k, MISSING) != after.get(k, MISSING)]
+            yield name, f"{one_of(changed)} changed"
+            continue
+        gone, fresh = [k for k in before if k not in after], [k for k in after if k not in before]
+        changed = [k for k in before if k in after and before[k] != after[k]]
+        parts = ((gone, "gone"), (fresh, "new"), (changed, "changed"))
+        yield name, "; ".join(f"{one_of(map(str, keys), 6)} {word}" for keys, word in parts if keys) or "another order"
 
 
 def _records(spec: Spec, name: str, shared: Collection[str]) -> dict[Any, Any] | None:
