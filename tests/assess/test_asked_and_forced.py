@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import linecache
 import os
@@ -17,7 +18,7 @@ from envscaler.assess import FuzzSettings, fuzz
 from envscaler.assess.events import Call, Start, play
 from envscaler.assess.facts import Facts
 from envscaler.assess.properties import PROPERTIES
-from envscaler.compiler import load_again
+from envscaler.compiler import compile_spec, load_again, load_class
 from tests.assess.shelf import SPEC, checked, compiled, spoilt
 
 KEPT = """\
@@ -156,3 +157,18 @@ def test_text_of_which_only_some_are_keys_is_text() -> None:
 
     made = check_text("shelf.yaml", text)
     assert list(PROPERTIES["references-are-declared"].run(Facts(compiled(made), made))) == []
+
+
+def test_what_a_drawing_read_remembers_over_episodes_is_told() -> None:
+    """Its numbers come from the seed: another episode has others, unless the class keeps those of the first."""
+    drawing = checked(
+        "  count_all:\n", "  roll:\n    kind: read\n    do: |\n      return rand_int(1, 999)\n  count_all:\n"
+    )
+    unit = compile_spec(drawing)
+    drawn = next(line for line in unit.text.splitlines() if "1, 999)" in line).strip()
+    kept = f"return _known.setdefault(0, {drawn.removeprefix('return ')})"
+    for text, found in ((unit.text, []), (f"{unit.text.replace(drawn, kept)}\n\n_known = {{}}\n", ["roll"])):
+        environment = load_class(dataclasses.replace(unit, text=text, spec_hash=f"sha256:{len(text):012d}"))
+        report = fuzz(environment, drawing, FuzzSettings(calls=400, shrink=False, properties=("reads-see-the-state",)))
+        titles = [f"{tool} tells another thing than on the class loaded anew" for tool in found]
+        assert [finding.title for finding in report.findings] == titles
