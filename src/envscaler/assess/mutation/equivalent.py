@@ -19,11 +19,10 @@ _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 
 def normal_form(text: str) -> str:
-    """A module's code without what does not decide results and states: prose, places in the spec, its hash, types
-    that nothing is of; with constant
-    expressions folded, parts of constant times too, double negations undone, the operands of `==` and of a difference that
-    is squared in one order, a local's text in its place where the code has just found that it is that text, and one form
-    for all ways to a record that the call has made ready to be written before."""
+    """A module's code without what does not decide results and states: prose, places in the spec, its hash, types that
+    nothing is of; with constant expressions folded, parts of constant times too, double negations undone, the operands of
+    `==` and of a difference that is squared in one order, a local's text in its place where the code has just found that it
+    is that text, and one form for all ways to a record that the call has made ready to be written before."""
     tree = with_owned(ast.parse(text))
     return ast.dump(_Normal(_times(tree)).visit(tree))
 
