@@ -170,5 +170,5 @@ def test_what_a_drawing_read_remembers_over_episodes_is_told() -> None:
     for text, found in ((unit.text, []), (f"{unit.text.replace(drawn, kept)}\n\n_known = {{}}\n", ["roll"])):
         environment = load_class(dataclasses.replace(unit, text=text, spec_hash=f"sha256:{len(text):012d}"))
         report = fuzz(environment, drawing, FuzzSettings(calls=400, shrink=False, properties=("reads-see-the-state",)))
-        titles = [f"{tool} tells another thing than on the class loaded anew" for tool in found]
+        titles = [f"{tool} tells another thing when it is made again on the class loaded anew" for tool in found]
         assert [finding.title for finding in report.findings] == titles

@@ -13,8 +13,8 @@ from envscaler.trees import parsed
 
 __all__ = ["compared"]
 
-
 Told = int | float | str
+"""A number, or a time as it is written."""
 
 
 def compared(spec: Spec) -> dict[str, tuple[Told, ...]]:

@@ -26,6 +26,7 @@ _NUMBERS: Final = (0, 1, -1, 2)
 _FINE: Final = 0.004  # is lost where cents are rounded to
 
 _T = TypeVar("_T")
+_THROUGH: Final[Any] = object()
 
 Place = tuple[Any, ...]
 """Where in a state: keys and indices."""
@@ -269,15 +270,8 @@ def _fresh(key: str, held: Mapping[str, Any]) -> str:
 
 def in_turn(turns: Iterable[Iterator[_T]]) -> Iterator[_T]:
     """One of each, then another of each, until all are through."""
-    left = list(turns)
-    while left:
-        still = []
-        for turn in left:
-            for item in turn:
-                yield item
-                still.append(turn)
-                break
-        left = still
+    rows = itertools.zip_longest(*turns, fillvalue=_THROUGH)
+    return (item for row in rows for item in row if item is not _THROUGH)
 
 
 def _problem(environment: type[Environment], state: Any) -> str | None:

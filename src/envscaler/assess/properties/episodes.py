@@ -124,18 +124,18 @@ def results_are_copies(played: Played) -> Breach | None:
 def reads_see_the_state(played: Played) -> Breach | None:
     """A read tells the same on the episode and on a new one that begins with its state, of the class loaded anew where that
     can be done: nothing else is remembered. One that draws numbers tells the same when all calls are made there again."""
-    reads, drawn, start = {}, False, played.start
-    for made in played.calls:
-        tool = played.facts.by_name.get((made.actor, made.tool))
-        if tool is not None and tool.kind == "read":
-            drawn = drawn or tool.draws is True
-            if tool.draws is not True:
-                reads[repr(made)] = made
-    if drawn and (found := _elsewhere(played)) is not None:
-        return found
+    used = [(made, played.facts.by_name.get((made.actor, made.tool))) for made in played.calls]
+    drawn = any(tool is not None and tool.kind == "read" and tool.draws is True for _, tool in used)
+    reads = {repr(m): m for m, tool in used if tool is not None and tool.kind == "read" and tool.draws is not True}
+    start = played.start
+    if drawn:
+        env = begun(played.facts.anew(), fresh(start.state), start.seed, start.clock)
+        found = _rest(played, 0, replayed(env, played.calls, played.seconds), "on the class loaded anew")
+        if found is not None:
+            return found
     if not reads:
         return None
-    try:
+    try:  # on one that has no past either, so it is loaded once more
         env = begun(played.facts.anew(), fresh(played.env.state), start.seed, start.clock)
     except EnvscalerError:
         return None
@@ -146,18 +146,6 @@ def reads_see_the_state(played: Played) -> Breach | None:
             detail = f"on the episode: {_short(live[0])}\non a new one: {_short(new[0])}"
             return Breach(f"{made.tool} tells another thing than the state says", detail, kind=made.tool)
     return None
-
-
-def _elsewhere(played: Played) -> Breach | None:
-    """Where the calls tell other things on the class loaded anew, though they tell the same when made again on this one."""
-    start = played.start
-    env = begun(played.facts.anew(), fresh(start.state), start.seed, start.clock)
-    at = played.log.differs(replayed(env, played.calls, played.seconds))
-    if at is None or played.log.differs(played.again()) is not None:
-        return None
-    tool = played.calls[min(at, len(played.calls) - 1)].tool
-    detail = "what other episodes were told is remembered"
-    return Breach(f"{tool} tells another thing than on the class loaded anew", detail, kind=tool)
 
 
 # -- having it again
